@@ -1,171 +1,187 @@
-/// Why the engine could not open, read or write a database.
+/// An error of the engine: it could not open, read or write a database.
 ///
-/// Each case carries what a program needs to react; `description` says it in words, with the remedy.
-/// No stored key or value appears in any of them.
+/// Each case has the facts that a program needs to react; `description` tells them in words, with the remedy. No error has a key
+/// or a value that is stored in a database. A `path` is the path of the database's file.
 public indirect enum StorageError: Error, Sendable, Equatable {
-  /// The file does not start with a meta page of this format, and never did. An encrypted file of the original Realm
-  /// can't be told from noise; `mayBeOriginal` says that the file may be one.
+  /// The file has no meta page of this format. If `mayBeOriginal` is true, it may be an encrypted file of the original Realm,
+  /// which looks like random bytes.
   case notARealmFile(path: String, mayBeOriginal: Bool = false)
-  /// The original Realm wrote the file, in its own format of this number; 0 where the file's header names none.
+  /// The file was written by the original Realm, in its own format with this number; 0 if the header of the file has no number.
   case originalRealmFile(format: UInt8, path: String)
-  /// The file was written in a format this engine does not read.
+  /// The file has a format number that this engine does not read.
   case unsupportedFormat(found: UInt32, supported: UInt32, path: String)
-  /// The file is older than format 1, and of another draft than the last one, which is all that this engine reads of them.
+  /// The file is older than format 1 and was written in another draft of it than the last one. This engine reads only the last
+  /// draft.
   case unsupportedDraft(found: UInt32, supported: UInt32, path: String)
-  /// The file uses something that this version of the library does not know, and that must be known to read the file, or to
-  /// write it.
+  /// The file uses a feature that this version of the library does not know, and that it must know to read or to write the file.
   case unknownFeature(Feature, path: String)
-  /// The file has no bytes, and was opened for reading only: there is no database in it yet.
+  /// The file has 0 bytes and was opened for reading only, so that no database could be made in it.
   case emptyFile(path: String)
-  /// The file is shorter than its newest version needs.
+  /// The file is shorter than its newest version needs. Both numbers are bytes.
   case truncated(path: String, length: UInt64, needed: UInt64)
   /// The file is encrypted with another key.
   case wrongKey(path: String)
-  /// The file is encrypted and no key was given.
+  /// The file is encrypted, and no key was given.
   case keyMissing(path: String)
   /// A key was given for a file that is not encrypted.
   case keyForPlainFile(path: String)
-  /// An encryption key has another length than 64 bytes.
+  /// The encryption key has this number of bytes, and not 64.
   case invalidKeyLength(Int)
-  /// The file breaks its own format.
+  /// The file is damaged: its content breaks the format.
   case corrupted(Corruption, path: String)
-  /// The system refused `call` at `offset` of the file at `path`.
+  /// A system call failed with `errno`, at `offset` of the file if that is not nil.
   case system(call: SystemCall, errno: CInt, path: String, offset: UInt64?)
-  /// An earlier sync or meta page write failed; the outcome of the commits since then is unknown.
+  /// An earlier write of a meta page or sync of the file failed, so that the outcome of the commits since then is unknown. Close
+  /// the database and open it again.
   case poisoned(path: String)
-  /// A snapshot of a version that a failed sync left unsure; it can't be read any more.
+  /// The snapshot can't be read any more, because a failed sync may have lost its version.
   case snapshotExpired(path: String)
-  /// The version that was kept by this name is kept no longer: more was kept by names than `DatabaseOptions.namedVersionLimit`
-  /// allows, and it was the oldest.
+  /// The named version was ended: named versions needed more space than `DatabaseOptions.namedVersionLimit` allows, and it was
+  /// the oldest.
   case versionEnded(name: String, version: UInt64, path: String)
-  /// Another process has the file open, and what it shares with others can't be found: its folder `.management` was
-  /// deleted or replaced, or it runs an engine of another age.
+  /// The file is open and can't be shared or removed. When opening, another process has it open and the data that processes share
+  /// can't be found: the folder `.management` was deleted or replaced, or that process runs a version of the library that shares
+  /// in another way. When removing, this process or another one has it open.
   case inUse(path: String)
-  /// What this handle shares with other processes is not what they find: `.management` was deleted or replaced.
+  /// The data that this handle shares with other processes is not the one that new processes find: the folder `.management` was
+  /// deleted or replaced.
   case controlReplaced(path: String)
   /// The database was closed.
   case closed(path: String)
-  /// A process that was forked from the one that opened the database asked for more than to read on.
+  /// This process was forked from the one that opened the database. It may only read the snapshots that it inherited.
   case forked(path: String)
-  /// A write was asked of a database opened for reading only.
+  /// A write was requested, and the database is opened for reading only.
   case readOnly(path: String)
-  /// The file lies on a network or user-space file system, where mappings are not coherent.
+  /// The file is on a network or user-space file system, on which memory mappings are not coherent.
   case remoteFileSystem(path: String)
-  /// Another row has the value in a column that no two rows may have one value of.
+  /// Another row has the same value in a unique column.
   case duplicateKey(table: String, column: String, path: String)
-  /// A change that was recorded elsewhere does not fit what there is; the transaction can't be committed.
+  /// A recorded change does not fit the database that it was applied to. The transaction can't be committed.
   case changeDoesNotFit(ChangeMismatch, path: String)
-  /// A change of the schema that a recorder can't be told was made in a transaction that has one; nothing was changed.
+  /// The schema was to be changed, other than by adding tables or columns, in a transaction with a recorder. Nothing was changed.
   case schemaChangeWhileRecording(table: String, path: String)
-  /// A transaction inserts or moves elements of lists that have ids, and has no recorder that gives ids; nothing was changed.
+  /// Elements of a list with element ids were to be inserted or moved, in a transaction whose recorder gives no ids. Nothing was
+  /// changed.
   case elementIDsMissing(table: String, column: String, path: String)
-  /// Only a table without rows can be told to give ids to the elements of its lists; nothing was changed.
+  /// The elements of a table's lists were to get ids, and the table has rows. Nothing was changed.
   case tableNotEmpty(table: String, path: String)
-  /// The file is synced and was to be opened as one that is not, or the reverse: `DatabaseOptions.history`.
+  /// The file is synced and was opened as one that is not, or the reverse; see `DatabaseOptions.history`.
   case otherHistory(isSynced: Bool, path: String)
-  /// What was asked for can't be synced; nothing of it was changed, or the transaction can't be committed.
+  /// The operation is not allowed in a synced file. Nothing was changed, or the transaction can't be committed.
   case notSyncable(SyncProblem, table: String, column: String?, path: String)
-  /// An instruction of a changeset does not fit what there is; the transaction can't be committed.
+  /// An instruction of a changeset does not fit the database. The transaction can't be committed.
   case instructionDoesNotFit(InstructionProblem, table: String, column: String?, path: String)
-  /// Two versions differ by more than tables and columns that the newer one has in addition: a table, or a column of it, was removed,
-  /// or what it is was changed. Such a difference is no list of changes of rows.
+  /// The schemas of two versions differ in another way than by added tables and columns: a table or column was removed, renamed
+  /// or changed. So the difference can't be told as changes of rows.
   case schemaChanged(table: String, column: String?, path: String)
-  /// A search was ended by who began it.
+  /// A search was cancelled by its `QueryBounds`.
   case queryCancelled(path: String)
-  /// A search had not found all at the moment it was to end.
+  /// A search had not ended at the deadline of its `QueryBounds`.
   case queryDeadline(path: String)
-  /// A limit of the format stands against what was asked; nothing was written.
+  /// The operation would exceed a limit of the format. Nothing was written.
   case limitExceeded(Limit, path: String)
 }
 
-/// The system call a `StorageError.system` speaks of.
+/// The system call that failed, in a `StorageError.system`.
 public enum SystemCall: String, Sendable {
+  /// The calls that open, read, write, sync, shorten, map, lock, link, rename and remove a file, or read its attributes.
   case open, read, write, sync, truncate, map, lock, link, rename, remove, stat
+  /// The call that makes a directory.
   case makeDirectory = "make directory"
 }
 
-/// Why something can't be done in a synced file.
+/// Why an operation is not allowed in a synced file. The raw values are texts for messages.
 public enum SyncProblem: String, Sendable {
   /// A table that is not embedded has no primary key.
   case noPrimaryKey = "its objects can't be told apart: give it a primary key"
-  /// The primary key is of a type that names no object.
+  /// The type of the primary key is not one of whole number, text, UUID or object id.
   case primaryKeyType = "a primary key is a whole number, text, a UUID or an object id"
-  /// Embedded objects stand in each other deeper than 256 levels.
+  /// Embedded objects are nested deeper than 256 levels.
   case tooDeep = "embedded objects stand in each other 256 levels deep at most"
-  /// The primary key of a row was to change.
+  /// The primary key of a row was to be changed.
   case primaryKeyChanged = "the primary key of an object stays as it is: make another object"
-  /// A table or column was to go, or to become another one.
+  /// A table or column was to be removed, renamed or changed.
   case schemaNotAdded = "tables and columns are added to a synced file, and stay as they are: add another one"
-  /// Changes that were recorded elsewhere, or links by primary key, were to be put into the file past the rules of merging.
+  /// Recorded changes, or links by primary key, were to be written into the file without the rules of merging.
   case appliedChange = "the change would pass by the rules of merging: make it as any other"
 }
 
-/// Why an instruction of a changeset can't be carried out.
+/// Why an instruction of a changeset can't be carried out. The raw values are texts for messages.
 public enum InstructionProblem: String, Sendable {
+  /// The table does not exist.
   case noTable = "there is no such table"
+  /// The table has no such property.
   case noProperty = "there is no such property"
+  /// The object does not exist.
   case noObject = "the object is not there"
+  /// The embedded object does not exist.
   case noEmbedded = "the embedded object is not there"
+  /// The list has no element with the id.
   case noElement = "the list has no element of that id"
+  /// The list has an element with the id already.
   case elementExists = "the list has an element of that id already"
+  /// The value does not fit the property.
   case wrongValue = "the value does not fit the property"
+  /// The property is not of the kind that the instruction changes, for example not a list.
   case wrongKind = "the property does not hold what the instruction changes"
+  /// The place to change is nested in too many objects and collections.
   case tooDeep = "the place lies in too many objects and collections"
 }
 
-/// A limit of the format.
+/// A limit of the format that an operation would exceed.
 public enum Limit: Sendable, Equatable {
-  /// A key of an ordered tree is longer than `maximum` bytes.
+  /// A key of an ordered tree has this number of bytes, and `maximum` are allowed.
   case keyLength(Int, maximum: Int)
-  /// A value is longer than 2^40 bytes.
+  /// A value has this number of bytes, and `maximum`, which is 2^40, are allowed.
   case valueLength(Int, maximum: Int)
-  /// A transaction holds more than 64 GiB of changes, or a database in memory more than 64 GiB.
+  /// A transaction has more than 64 GiB of changes, or a database in memory has more than 64 GiB.
   case memory
-  /// The file would pass 2^47 bytes.
+  /// The file would be longer than 2^47 bytes.
   case fileSize
-  /// 2^62 rows have been made in a table.
+  /// All 2^62 row keys of a table have been given.
   case rows
-  /// 2^62 ids of lists and maps that stand in mixed values have been given in a table.
+  /// All 2^62 ids of the lists and maps in a table's mixed values have been given.
   case nestedCollections
-  /// 2^32 tables have been made in a database.
+  /// All 2^32 table ids of a database have been given.
   case tables
-  /// A table has more than `maximum` columns at once.
+  /// A table would have this number of columns, and `maximum` are allowed.
   case columns(Int, maximum: Int)
-  /// A value of a synced file is longer than `maximum` bytes.
+  /// A value in a synced file is longer than `maximum` bytes.
   case syncedValueLength(table: String, column: String, maximum: Int)
-  /// 2^32 elements were inserted into the lists of a synced file.
+  /// All 2^32 ids of list elements of a synced file have been given.
   case elementIDs
-  /// All 65,535 ids of a table's columns have been given, which are never given again.
+  /// All 65,535 column ids of a table have been given. The ids of removed columns are not given again.
   case columnIDs
-  /// All 65,535 ids of a table's indexes have been given, which are never given again.
+  /// All 65,535 index ids of a table have been given. The ids of removed indexes are not given again.
   case indexIDs
-  /// 2^48 versions have been given.
+  /// All 2^48 version numbers have been given.
   case versions
-  /// `maximum` versions are kept by name.
+  /// There are `maximum` named versions already.
   case namedVersions(maximum: Int)
-  /// 256 handles have the database open.
+  /// 256 handles have the database open already.
   case processes
-  /// 32,768 pins of versions by processes are held.
+  /// Processes hold 32,768 versions for readers already.
   case readers
-  /// A name of a tree, table, column or version is longer than `maximum` bytes, or empty.
+  /// The name of a tree, table, column or version has this number of bytes, and 1 to `maximum` are allowed.
   case nameLength(Int, maximum: Int)
 }
 
 extension StorageError {
-  /// Something of a file that this version of the library does not know.
+  /// A feature of a file that this version of the library does not know.
   public struct Feature: Sendable, Hashable {
-    /// What can't be done without knowing it.
+    /// The operation that needs to know a feature.
     public enum Need: String, Sendable {
-      /// The file can't be read, nor written.
+      /// The file can neither be read nor written without knowing the feature.
       case read
-      /// The file can be read, and not written.
+      /// The file can be read, but not written, without knowing the feature.
       case write
     }
 
-    /// What it belongs to, as "table Person", "column Person.name" or "the catalogue".
+    /// The part of the database that uses the feature, for example "table Person", "column Person.name" or "the catalogue".
     public let owner: String
-    /// What it is there, as "attribute 9", "type 16" or "slot sync".
+    /// The name of the feature in that part, for example "attribute 9", "type 16" or "slot sync".
     public let name: String
+    /// The operation that needs to know the feature.
     public let need: Need
 
     package init(_ name: String, of owner: String, need: Need) {
@@ -177,36 +193,54 @@ extension StorageError {
 }
 
 extension StorageError.Feature: CustomStringConvertible {
+  /// The feature and its owner, in words.
   public var description: String { "\(name) of \(owner)" }
 }
 
-/// What breaks the format, and where.
+/// Damage that was found in a file: which rule of the format is broken, and where.
 public struct Corruption: Sendable, Equatable {
+  /// The rule of the format that is broken. The raw values are texts for messages.
   public enum Finding: String, Sendable {
+    /// The checksum of a node does not match its content.
     case checksum = "the checksum does not match"
+    /// The authentication tag of an encrypted node does not match.
     case authentication = "the authentication tag does not match"
+    /// The header of a node does not repeat the node's ref.
     case header = "the node's header does not repeat its ref"
+    /// A ref leads outside of the file.
     case place = "a ref points outside of its file"
+    /// A child node is younger than its parent, or is not below it.
     case order = "a child is younger than its parent, or not below it"
+    /// The content of a node breaks its layout.
     case structure = "the node's content breaks its layout"
+    /// Two nodes use the same bytes.
     case overlap = "two nodes claim the same bytes"
+    /// A count of rows is wrong.
     case rows = "a count of rows does not match"
+    /// The keys of a tree are not in order.
     case keyOrder = "keys are out of order"
+    /// An index does not agree with the rows.
     case index = "an index and the rows it finds do not agree"
+    /// Links do not agree with the index of links.
     case link = "links and the index of who links do not agree"
+    /// A cell has a code that the dictionary of its column does not have.
     case code = "a code that its dictionary lacks"
+    /// Both meta pages are damaged.
     case metaPages = "no meta page is whole"
+    /// A meta page is damaged.
     case metaPage = "a meta page is damaged"
+    /// The disk can't read the bytes.
     case unreadable = "the disk can't read it"
   }
+  /// The rule that is broken.
   public let finding: Finding
-  /// Byte offset in the file; nil for a node that was never written.
+  /// The offset of the node in the file, in bytes; nil for a node that was never written.
   public let offset: UInt64?
-  /// Bytes of the node's content.
+  /// The length of the node's content, in bytes.
   public let length: Int
-  /// The version that wrote the node, as its ref tells.
+  /// The number of the version that wrote the node, according to its ref.
   public let birth: UInt64
-  /// What the node is: a name of FORMAT.md's list of node kinds.
+  /// The kind of the node: a name in FORMAT.md's list of node kinds.
   public let nodeKind: String
 
   package init(_ finding: Finding, offset: UInt64?, length: Int, birth: UInt64, nodeKind: String) {
@@ -219,6 +253,7 @@ public struct Corruption: Sendable, Equatable {
 }
 
 extension Corruption: CustomStringConvertible {
+  /// The damage in words: the kind of the node, its place and the finding.
   public var description: String {
     let place = offset.map { "at offset \($0)" } ?? "in memory"
     return "\(nodeKind) \(place) (\(length) bytes, written by version \(birth)): \(finding.rawValue)"
@@ -229,6 +264,7 @@ extension StorageError: CustomStringConvertible {
   private static let wayFromOriginal =
     "export it by a program built on the original SDK, for example to JSON, and build the objects anew from that."
 
+  /// The error in words, with the path and, for most errors, what to do about it.
   public var description: String {
     switch self {
     case .notARealmFile(let path, false):
@@ -332,6 +368,7 @@ extension StorageError: CustomStringConvertible {
 }
 
 extension Limit: CustomStringConvertible {
+  /// The limit in words.
   public var description: String {
     switch self {
     case .keyLength(let length, let maximum): "a key of \(length) bytes is longer than \(maximum)."
@@ -362,45 +399,71 @@ extension Limit: CustomStringConvertible {
 
 /// Why a recorded change could not be applied.
 public struct ChangeMismatch: Sendable, Equatable {
+  /// The reason. The raw values are texts for messages.
   public enum Reason: String, Sendable, CaseIterable {
+    /// No table has the id.
     case noTable = "there is no table of that id"
+    /// A table with the id or name exists already, or existed.
     case tableExists = "a table of that id or name is there already, or was there"
+    /// The table has no column with the id.
     case noColumn = "the table has no column of that id"
+    /// A column with the id or name exists already, or existed.
     case columnExists = "a column of that id or name is there already, or was there"
+    /// The schema of the table or column is not valid.
     case invalidSchema = "the schema of the table or column is none"
+    /// No row has the key.
     case noRow = "there is no row of that key"
+    /// A row with the key exists already.
     case rowExists = "there is a row of that key already"
+    /// The key of the row is not valid, or far greater than the last one that was given.
     case rowKey = "the key of the row is none, or far ahead of the last one that was given"
+    /// The number of values does not match the columns or the rows.
     case wrongCount = "there are more values than columns, or other than rows"
+    /// The value does not fit the column.
     case wrongType = "the value does not fit the column"
+    /// The cell has another kind of collection, or none.
     case wrongCollection = "the cell holds another kind of collection, or none"
+    /// The cell has no list or map with the id.
     case noCollection = "the cell holds no list or map of that id"
+    /// The position is outside of the collection.
     case outOfBounds = "the collection has no such position"
+    /// The collection has no such element or key.
     case noElement = "the collection has no such element or key"
+    /// The set has an equal element already.
     case elementExists = "the set has such an element already"
+    /// The number to add to is null, or the sum does not fit 64 bits.
     case noNumber = "the number is null, or the sum has more than 64 bits"
+    /// After the last change, a link leads to a row that does not exist.
     case noTarget = "a link leads to a row that is not there after the last change"
+    /// After the last change, a link leads to a row that was deleted.
     case isLinked = "a row that was deleted is linked to after the last change"
+    /// After the last change, an embedded object has no owner, or several.
     case noOwner = "an embedded object has no owner, or several, after the last change"
+    /// After the last change, a list has not exactly one id for each element.
     case elementIDs = "a list has not one id for each element after the last change"
+    /// After the last change, a link to a missing row does not fit its cell, or the row exists.
     case absentLinks =
       "a link to a row that is not there does not fit its cell, or the row is there, after the last change"
+    /// The id of a list or map in a mixed value is not valid.
     case nestedID = "the id of a list or map that stands in the value is none"
   }
 
+  /// Why the change could not be applied.
   public var reason: Reason
-  /// The position of the change among those that were applied; nil for what is looked at after the last one.
+  /// The position of the change in the sequence; nil if the fault was found after the last change.
   public internal(set) var index: Int?
   /// The id of the table.
   public var table: UInt32
-  /// The name of the table; nil where there is none of that id.
+  /// The name of the table; nil if no table has the id.
   public var tableName: String?
-  /// The id of the column.
+  /// The id of the column; nil if the fault concerns no column.
   public var column: UInt16?
+  /// The key of the row; nil if the fault concerns no row.
   public var row: UInt64?
 }
 
 extension ChangeMismatch: CustomStringConvertible {
+  /// The mismatch in words, with the change, the table, the row and the column.
   public var description: String {
     let change = index.map { "change \($0)" } ?? "all changes"
     let table = tableName.map { "table \($0)" } ?? "table of the id \(table)"

@@ -1,20 +1,26 @@
 import RealmStorage
 
-/// The language that the text of a query was read in, or whose rules apply to it.
+/// The language of a query's text, whose rules apply to it.
 public enum QueryLanguage: Sendable {
   /// Realm's own query language.
   case rql
-  /// The format of NSPredicate, and what typed queries print.
+  /// The format of `NSPredicate`, which typed queries also print.
   case predicateFormat
 }
 
-/// Looks up an object by its primary key, for `obj('Class', key)`: the row, or nil where there is none.
+/// A closure that looks up an object by its primary key, for `obj('Class', key)`.
+///
+/// - Parameters:
+///   - table: the id of the object's table.
+///   - key: the primary key.
+/// - Returns: the key of the row; nil if there is no such object.
 public typealias ObjectLookup = (_ table: UInt32, _ key: Value) -> UInt64?
 
-/// Makes what the engine runs of what the text of a query says: it looks up the names, and checks the values.
+/// Turns the parsed text of a query into a predicate or a plan for the engine: it looks up the names, and checks the values.
 ///
-/// An object as an argument is `.value(.typedLink(table:row:))`; the row `UInt64.max` stands for an object that is in no realm, which equals nothing. It takes time in
-/// proportion to the number of nodes, and no more of the thread's stack for deep trees than for flat ones.
+/// An object as an argument is `.value(.typedLink(table:row:))`. The row `UInt64.max` stands for an object that belongs to no
+/// realm, and that equals nothing. Binding takes time in proportion to the number of nodes, and uses no more stack for deep trees
+/// than for flat ones.
 public struct QueryBinder {
   let names: QueryNames
   let table: UInt32
@@ -23,10 +29,15 @@ public struct QueryBinder {
   let text: String?
   let object: ObjectLookup?
 
+  /// Makes a binder.
+  ///
   /// - Parameters:
+  ///   - names: the meaning of names.
   ///   - table: the id of the table whose rows are tested.
-  ///   - text: the text that the syntax was read from, of which errors show a line; nil where there is none.
-  ///   - object: looks up objects by primary key; without it `obj('Class', key)` is an error.
+  ///   - language: the language whose rules apply.
+  ///   - arguments: the arguments of the query, by their positions.
+  ///   - text: the text from which the query was read, of which errors show a line; nil if there is none.
+  ///   - object: looks up objects by primary key; if it is nil, `obj('Class', key)` is an error.
   public init(
     _ names: QueryNames, table: UInt32, language: QueryLanguage, arguments: [QueryArgument] = [],
     text: String? = nil, object: ObjectLookup? = nil
@@ -35,9 +46,10 @@ public struct QueryBinder {
     (self.arguments, self.text, self.object) = (arguments, text, object)
   }
 
-  /// The condition alone.
+  /// The predicate of a query that is only a condition.
   ///
-  /// - Throws: `QueryError` where a name is unknown, a value does not fit its place, or the query says what can't be tested; also where it has SORT, DISTINCT or LIMIT.
+  /// - Throws: `QueryError` if a name is unknown, a value does not fit its place, the query says something that can't be tested,
+  ///   or it has SORT, DISTINCT or LIMIT.
   public func predicate(_ syntax: QuerySyntax) throws(QueryError) -> Predicate {
     let run = try BindingRun(self, syntax.nodes)
     guard syntax.descriptors.isEmpty else {
@@ -47,9 +59,11 @@ public struct QueryBinder {
     return try run.condition()
   }
 
-  /// The condition, and SORT, DISTINCT and LIMIT as steps. Of SORTs that follow each other the last counts most.
+  /// The plan of a query: its condition, and SORT, DISTINCT and LIMIT as steps. If several SORTs follow one another, the last one
+  /// counts most.
   ///
-  /// - Throws: as `predicate(_:)`, and where a descriptor has a path that can't be sorted by.
+  /// - Throws: `QueryError` if a name is unknown, a value does not fit its place, the query says something that can't be tested,
+  ///   or a descriptor has a path by which rows can't be sorted.
   public func plan(_ syntax: QuerySyntax) throws(QueryError) -> RowPlan {
     let run = try BindingRun(self, syntax.nodes)
     var plan = RowPlan(table: table, predicate: try run.condition())

@@ -1,16 +1,18 @@
 import RealmStorage
 
-/// What the names of a query mean: the tables with their columns, other names of columns, and names of inverse links.
+/// The meaning of the names in queries: the tables with their columns, other names of columns, and names of inverse links.
 ///
 /// It is made once for a schema. Each name of a query is then looked up in a dictionary.
 public final class QueryNames: Sendable {
-  /// The rows of a table that link to a row by one of their columns.
+  /// An inverse link: it leads from a row to the rows of a table that link to it by one of their columns.
   public struct Inverse: Sendable, Hashable {
     let table: UInt32
     let column: UInt16
 
+    /// Makes an inverse link.
+    ///
     /// - Parameters:
-    ///   - table: the id of the table that the links are in.
+    ///   - table: the id of the table that has the links.
     ///   - column: the id of the column of links.
     public init(table: UInt32, column: UInt16) { (self.table, self.column) = (table, column) }
   }
@@ -18,16 +20,21 @@ public final class QueryNames: Sendable {
   private let byID: [UInt32: QueryTable]
   private let byName: [String: QueryTable]
 
-  /// The names that a file alone gives: columns have their stored names, and inverse links are written `@links.Class.property`.
+  /// Makes the names that a file gives without a program: columns have their stored names, and inverse links are written
+  /// `@links.Class.property`.
   public convenience init(tables: [TableSchema]) {
     self.init(tables: tables, aliases: [:], inverses: [:], classes: [:])
   }
 
+  /// Makes the names of tables, with further names that a program gives.
+  ///
   /// - Parameters:
-  ///   - aliases: for the id of a table, other names of its columns, each with the stored name or one more such name. A name that leads back to itself is an
-  ///     error where a query uses it.
-  ///   - inverses: for the id of a table, names of inverse links.
-  ///   - classes: other names of tables, with their ids, beside the stored names.
+  ///   - tables: the tables.
+  ///   - aliases: by the ids of tables, other names of columns, each with the stored name or another alias. A query that uses an
+  ///     alias that leads back to itself is an error.
+  ///   - inverses: by the ids of tables, inverse links by their names. An inverse link whose table or column does not exist is
+  ///     ignored.
+  ///   - classes: other names of tables, beside the stored names, with the ids of the tables.
   public init(
     tables: [TableSchema], aliases: [UInt32: [String: String]], inverses: [UInt32: [String: Inverse]],
     classes: [String: UInt32]
@@ -37,7 +44,7 @@ public final class QueryNames: Sendable {
     var byID: [UInt32: QueryTable] = [:]
     var byName: [String: QueryTable] = [:]
     for schema in tables where byID[schema.id] == nil {
-      // A name of an inverse link that the tables do not have is no name.
+      // Inverse links of columns that do not exist are ignored.
       let inverses = (inverses[schema.id] ?? [:]).filter { $0.value.leads(to: schema.id, in: schemas) }
       let table = QueryTable(
         schema, name: classNames[schema.id] ?? schema.name, aliases: aliases[schema.id] ?? [:],
@@ -49,16 +56,16 @@ public final class QueryNames: Sendable {
     (self.byID, self.byName) = (byID, byName)
   }
 
-  /// The table of a class; nil where there is none.
+  /// The schema of the table with a name; nil if there is none.
   public func table(named name: String) -> TableSchema? { byName[name]?.schema }
 
-  /// The table of an id; nil where there is none.
+  /// The schema of the table with an id; nil if there is none.
   public func table(id: UInt32) -> TableSchema? { byID[id]?.schema }
 
   func find(_ name: String) -> QueryTable? { byName[name] }
   func find(_ id: UInt32) -> QueryTable? { byID[id] }
 
-  /// The name of a class that was probably meant.
+  /// The name of a class that is most similar to an unknown name, for messages.
   func nearest(to name: String) -> String? { Misspelling.nearest(to: name, among: byName.keys.sorted()) }
 }
 
@@ -74,12 +81,12 @@ final class QueryTable: Sendable {
     /// A column, by its position in the schema.
     case column(Int)
     case inverse(QueryNames.Inverse)
-    /// Another name that leads back to itself.
+    /// An alias that leads back to itself.
     case loop
   }
 
   let schema: TableSchema
-  /// What messages call it.
+  /// The name of the table in messages.
   let name: String
   private let names: [String: Name]
 
@@ -100,7 +107,7 @@ final class QueryTable: Sendable {
     var names = stored
     for alias in aliases.keys {
       var (next, count) = (aliases[alias], 0)
-      // A column that is there ends the way: two properties may be stored under each other's names.
+      // A stored name ends the search: two properties may be stored under each other's names.
       while let name = next, stored[name] == nil, count <= aliases.count {
         next = aliases[name]
         count += 1
@@ -116,11 +123,11 @@ final class QueryTable: Sendable {
 
   func find(_ name: String) -> Name? { names[name] }
 
-  /// What the values of a column are. The column is not copied.
+  /// The form of a column. The column itself is not copied.
   func form(of column: Int) -> (type: ColumnType, isOptional: Bool, collection: ColumnCollection) {
     (schema.columns[column].type, schema.columns[column].isOptional, schema.columns[column].collection)
   }
 
-  /// The name of a property that was probably meant.
+  /// The name of a property that is most similar to an unknown name, for messages.
   func nearest(to name: String) -> String? { Misspelling.nearest(to: name, among: names.keys.sorted()) }
 }

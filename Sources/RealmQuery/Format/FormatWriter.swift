@@ -2,13 +2,13 @@ import RealmStorage
 
 /// Prints the condition of a query as a predicate format, with `%@` in place of its arguments.
 ///
-/// Typed queries print so: each test stands in parentheses, AND and OR join two conditions in parentheses, and a truth value that stands for itself is compared with `true` or
-/// `false` without any. Nothing of it recurses.
+/// Typed queries print in this way: each test is in parentheses, AND and OR join two conditions in parentheses, and a boolean
+/// value on its own is compared with `true` or `false` without parentheses. Printing does not recurse.
 public struct FormatWriter {
   private enum Task {
     case text(String)
     case condition(Int)
-    /// A test behind the words that negate it.
+    /// A test with the words before it that negate it.
     case test(Int, isNegated: Bool)
     case value(Int)
   }
@@ -18,7 +18,7 @@ public struct FormatWriter {
   private var tasks: [Task] = []
   private var text = ""
   private var arguments: [Int?] = []
-  /// What variables are called, by the names that the nodes have.
+  /// The printed names of variables, by their names in the nodes.
   private var variables: [String: String] = [:]
 
   private init(_ builder: QuerySyntax.Builder, _ replacements: [Int: Int]) {
@@ -26,11 +26,14 @@ public struct FormatWriter {
     self.replacements = replacements
   }
 
-  /// The text, and which arguments its specifiers take, in order; nil for the key "#any", which stands for every element.
+  /// Prints a condition.
   ///
   /// - Parameters:
-  ///   - root: the index of a condition.
-  ///   - replacements: conditions that are printed in place of others.
+  ///   - root: the index of the condition.
+  ///   - builder: the builder that has the nodes.
+  ///   - replacements: conditions that are printed in place of others, by their indexes.
+  /// - Returns: the text, and the positions of the arguments that its specifiers take, in order. The position is nil for the key
+  ///   "#any", which stands for all elements.
   public static func format(
     _ root: Int, in builder: QuerySyntax.Builder, as replacements: [Int: Int] = [:]
   ) -> (text: String, arguments: [Int?]) {
@@ -146,7 +149,7 @@ public struct FormatWriter {
 }
 
 extension QuerySyntax.TestOperator {
-  /// The word that formats have for it.
+  /// The word of the test in formats.
   fileprivate var word: String {
     switch self {
     case .compare(.equal): "=="

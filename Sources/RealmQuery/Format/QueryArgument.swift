@@ -1,13 +1,13 @@
 import RealmStorage
 
-/// A value that a program passes beside the text of a query.
+/// An argument that a program passes beside the text of a query.
 public indirect enum QueryArgument: Sendable, Equatable {
-  /// A value of the database. A string is taken for a key path where the text has `%K`.
+  /// A value of the database. A string is used as a key path if the text has `%K` for it.
   case value(Value)
   /// Several values.
   case list([QueryArgument])
-  /// The text of a key path, its names joined by dots.
+  /// A key path as a text: names joined by dots.
   case keyPath(String)
-  /// Something that the query language does not know, such as an object or a shape, by a number that the caller knows it by.
+  /// A thing that the query language does not know, such as an object or a shape. The caller recognizes it by its number.
   case object(token: Int)
 }

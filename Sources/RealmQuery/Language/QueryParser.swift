@@ -1,25 +1,24 @@
-/// Reads the texts of queries.
+/// Parses the texts of queries.
 ///
-/// A text may have 1 MiB, and 10,000 parentheses, NOTs and subqueries may be open at a time. Reading takes time in proportion to its length, and no more of the thread's stack for deep
-/// brackets than for flat ones.
+/// A text may have 1 MiB, and 10,000 parentheses, NOTs and subqueries may be open at the same time. Parsing takes time in
+/// proportion to the length of the text, and uses no more stack for deep brackets than for flat ones.
 public enum QueryParser {
-  /// Reads a query in Realm's own query language: a condition, and SORT, DISTINCT and LIMIT behind it.
+  /// Parses a query in Realm's own query language: a condition, and SORT, DISTINCT and LIMIT after it. Names and arguments are
+  /// not looked up.
   ///
-  /// Names and arguments are not looked at.
-  ///
-  /// - Throws: `QueryError` where the text does not follow the grammar, or says what no query can mean.
+  /// - Throws: `QueryError` if the text does not follow the grammar, or says something that no query can mean.
   public static func rql(_ text: String) throws(QueryError) -> QuerySyntax {
     var parser = try RQLParser(SourceText(checking: text))
     return try parser.parse()
   }
 
-  /// Reads a condition in the format of NSPredicate.
+  /// Parses a condition in the format of `NSPredicate`.
   ///
-  /// Each specifier of a value, such as `%@` or `%d`, becomes a node that names the position of its argument. The key path
-  /// in the argument of `%K` is put in its place.
+  /// Each specifier of a value, such as `%@` or `%d`, becomes a node with the position of its argument. `%K` is replaced by the
+  /// key path in its argument.
   ///
-  /// - Throws: `QueryError` where the text does not follow the grammar or says what no query can mean, and where an argument
-  ///   is missing or is no key path where the text needs one.
+  /// - Throws: `QueryError` if the text does not follow the grammar or says something that no query can mean, if an argument is
+  ///   missing, or if the argument of `%K` is not a key path.
   public static func predicateFormat(
     _ text: String, arguments: [QueryArgument] = []
   ) throws(QueryError) -> QuerySyntax {

@@ -2,14 +2,14 @@ import RealmStorage
 
 /// Prints queries in Realm's own query language.
 public enum QueryPrinter {
-  /// The text of a query in one form out of the many that RQL has: capital keywords, single blanks, no parentheses that
-  /// change nothing. Parsing it gives an equal tree.
+  /// The text of a query in a fixed form: capital keywords, single spaces, and only the parentheses that are needed. Parsing the
+  /// text gives an equal tree.
   ///
-  /// It takes time in proportion to the length of the text, which is parsed once more to be sure of that.
+  /// Takes time in proportion to the length of the text, which is parsed again to make sure of that.
   ///
-  /// - Throws: `QueryError` of the kind `invalidQuery` where RQL can't say the query. `[d]`, MATCHES, SELF, and lists of
-  ///   anything but constants are such. The range is that of the part in the text that the tree was read from, where it was
-  ///   read from one.
+  /// - Throws: `QueryError` of the kind `invalidQuery` if RQL can't express the query: for example `[d]`, MATCHES, SELF, and
+  ///   lists of anything but constants. The range is that of the part in the text from which the tree was parsed, if there is
+  ///   one.
   public static func rql(_ syntax: QuerySyntax) throws(QueryError) -> String {
     var writer = RQLWriter(syntax)
     let text = try writer.write()

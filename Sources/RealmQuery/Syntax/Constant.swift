@@ -1,32 +1,32 @@
 import RealmStorage
 
 extension QuerySyntax {
-  /// A value that stands in the text of a query.
+  /// A constant in the text of a query.
   public enum Constant: Sendable, Equatable {
-    /// Null, a boolean, an integer, a string, data, a date, a UUID or an object id. `O<n>` is a link, `L<t>:<n>` a typed
-    /// link.
+    /// Null, a boolean, a whole number, a string, data, a date, a UUID or an object id. `O<n>` is a link, and `L<t>:<n>` is a
+    /// link of a mixed value.
     case value(Value)
-    /// A number with a fraction or an exponent, or one that has the suffix `f`, or an infinity, or NaN.
+    /// A number with a fraction, an exponent or the suffix `f`; or infinity or NaN.
     case real(RealLiteral)
-    /// `obj('Class', key)`: the object of the class that has this primary key. Only RQL says it.
+    /// `obj('Class', key)`: the object of the class with this primary key. Only RQL has it.
     case object(class: String, key: ObjectKey)
   }
 
   /// A primary key in `obj('Class', key)`.
   public enum ObjectKey: Sendable, Equatable {
-    /// An integer, a string, a UUID or an object id.
+    /// A whole number, a string, a UUID or an object id.
     case value(Value)
     /// The argument at this position.
     case argument(Int)
   }
 
-  /// A number by its digits, so that it can be read as a decimal exactly.
+  /// A number with its digits as they are written, so that it can be read exactly as a decimal.
   ///
-  /// Two are equal where their texts are the same.
+  /// Two literals are equal if their texts and their sizes are equal.
   public struct RealLiteral: Sendable, Hashable {
-    /// The digits, with sign and exponent but without the suffix `f`; or `inf` or `nan` with or without a sign.
+    /// The digits with the sign and the exponent, but without the suffix `f`; or `inf` or `nan`, with or without a sign.
     public let text: String
-    /// Whether the suffix `f` stood behind it: then it is a number of 32 bits.
+    /// Whether the number has the suffix `f`, so that it is one of 32 bits.
     public let isFloat: Bool
 
     init(text: String, isFloat: Bool) {
@@ -34,19 +34,19 @@ extension QuerySyntax {
       self.isFloat = isFloat
     }
 
-    /// Makes a literal of 64 bits from a number. A NaN loses its payload and its sign.
+    /// Makes a literal of 64 bits. A NaN loses its payload and its sign.
     public init(_ number: Double) {
       self.init(text: number.isNaN ? "nan" : "\(number)", isFloat: false)
     }
 
-    /// Makes a literal of 32 bits from a number. Infinities and NaNs are literals of 64 bits, which have the same value.
+    /// Makes a literal of 32 bits. Infinities and NaN become literals of 64 bits, with the same value.
     public init(_ number: Float) {
       self.init(text: number.isNaN ? "nan" : "\(number)", isFloat: number.isFinite)
     }
 
     /// The number, rounded to 64 bits; a float is rounded to 32 bits first.
     public var number: Double {
-      // The standard library reads every form of the languages but `1.` and `1.e5`, which are padded.
+      // The standard library reads all forms of numbers in the languages except `1.` and `1.e5`, to which a digit is added.
       if let number = isFloat ? Float(text).map({ Double($0) }) : Double(text) { return number }
       let padded = text.hasSuffix(".") ? text + "0" : text
       let readable = padded.replacing(".e", with: ".0e").replacing(".E", with: ".0E")
@@ -54,23 +54,23 @@ extension QuerySyntax {
     }
   }
 
-  /// A shape on the globe, as `GEOWITHIN` takes it. Nothing is checked of it but its form.
+  /// A shape on the globe, as `GEOWITHIN` takes it. Only its form is checked.
   public enum GeoShape: Sendable, Equatable {
     /// `geoBox`: two opposite corners.
     case box(GeoPoint, GeoPoint)
     /// `geoCircle`: the centre, and the radius in radians.
     case circle(center: GeoPoint, radius: Coordinate)
-    /// `geoPolygon`: rings of points, of which those behind the first are holes.
+    /// `geoPolygon`: rings of points. The rings after the first one are holes.
     case polygon([[GeoPoint]])
   }
 
   /// A point on the globe.
   public struct GeoPoint: Sendable, Equatable {
-    /// Degrees east.
+    /// The longitude, in degrees; positive in the east.
     public var longitude: Coordinate
-    /// Degrees north.
+    /// The latitude, in degrees; positive in the north.
     public var latitude: Coordinate
-    /// The height, which no test looks at; nil without.
+    /// The height, which no test uses; nil if there is none.
     public var altitude: Double?
 
     /// Makes a point.

@@ -1,14 +1,14 @@
 extension QuerySyntax {
-  /// A way from an object to a value, one step after another.
+  /// A path from an object to a value, step by step.
   public struct Path: Sendable, Equatable {
     /// Where the path starts.
     public var start: Start
-    /// The steps from there.
+    /// The steps, in order.
     public var steps: [Step]
-    /// Where it stands in the text.
+    /// The place of the path in the text.
     public var range: SourceRange
 
-    /// Makes a path; `range` may be left out where no text was read.
+    /// Makes a path. `range` can be left out if no text was parsed.
     public init(_ start: Start = .object, steps: [Step], range: SourceRange = .none) {
       self.start = start
       self.steps = steps
@@ -17,59 +17,61 @@ extension QuerySyntax {
 
     /// Where a path starts.
     public enum Start: Sendable, Equatable {
-      /// The object that is tested.
+      /// The tested object.
       case object
-      /// The object that is tested, by the word SELF. Only formats say it.
+      /// The tested object, by the word SELF. Only formats have it.
       case selfWord
-      /// The element of a subquery that has this variable, with its `$`. RQL and formats have the same syntax for it.
+      /// The element of a subquery with this variable, which has its `$`. It is written alike in RQL and formats.
       case variable(String)
-      /// The key path in the argument at this position: `$K0`. Only RQL says it: the parser of formats puts the steps of
-      /// the argument of `%K` in its place.
+      /// The key path in the argument at this position: `$K0`. Only RQL has it: the parser of formats replaces `%K` by the steps
+      /// of its argument.
       case argument(Int)
     }
   }
 
   /// A step of a path.
   public enum Step: Sendable, Equatable {
-    /// To the property of this name, or the value that a map has for this key.
+    /// Goes to the property with this name, or to the value of a map for this key.
     case name(String)
-    /// To the element at this index. Only formats have negative ones.
+    /// Goes to the element at this index. Only formats have negative ones.
     case index(Int64)
-    /// To the value of a map for this key.
+    /// Goes to the value of a map for this key.
     case key(String)
-    /// To the element or value that the argument at this position names, by index or key.
+    /// Goes to the element or value whose index or key is the argument at this position.
     case argument(Int)
-    /// To the element or value that the value of this node names. Only formats say it.
+    /// Goes to the element or value whose index or key is the value of the node with this index. Only formats have it.
     case computed(Int)
-    /// `[FIRST]`: to the first element.
+    /// `[FIRST]`: goes to the first element.
     case first
-    /// `[LAST]`: to the last element.
+    /// `[LAST]`: goes to the last element.
     case last
-    /// `[*]`, or `[%K]` with the argument "#any": to every element or value.
+    /// `[*]`, or `[%K]` with the argument "#any": goes to all elements or values.
     case all
-    /// `[SIZE]`: to the number of elements.
+    /// `[SIZE]`: goes to the number of elements.
     case size
-    /// `@keys` in RQL, `@allKeys` in formats: to the keys of a map.
+    /// `@keys` in RQL, `@allKeys` in formats: goes to the keys of a map.
     case keys
-    /// `@values` in RQL, `@allValues` in formats: to the values of a map.
+    /// `@values` in RQL, `@allValues` in formats: goes to the values of a map.
     case values
-    /// `@count` and `@size`: to the number of elements or bytes.
+    /// `@count` and `@size`: goes to the number of elements or bytes.
     case count
-    /// `@type`: to the name of the type of a value.
+    /// `@type`: goes to the name of a value's type.
     case type
-    /// `@links.Class.property`: to the objects of the class whose property links to the object.
+    /// `@links.Class.property`: goes to the objects of the class whose property links to this object.
     case links(from: String, property: String)
     /// `@links` without a class and a property.
     case allLinks
-    /// `@min @max @sum @avg`: to one number out of many.
+    /// `@min`, `@max`, `@sum` or `@avg`: makes one value of many.
     case aggregate(Aggregate)
-    /// Another operator of formats, without its `@`. None has a meaning in queries: whoever binds names refuses it.
+    /// Another operator of formats, without its `@`. None of them has a meaning in queries: binding refuses it.
     case unknownOperator(String)
   }
 
-  /// How many values become one.
+  /// A way to make one value of many.
   public enum Aggregate: String, Sendable, Hashable, CaseIterable {
+    /// The smallest value, the greatest value, and the sum.
     case min, max, sum
+    /// The average.
     case average = "avg"
   }
 }

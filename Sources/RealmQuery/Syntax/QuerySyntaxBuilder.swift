@@ -1,29 +1,34 @@
 extension QuerySyntax {
-  /// Joins a tree from its nodes, children first.
+  /// Builds a tree of nodes, children first.
   ///
-  /// Nodes may be added in any order that puts children before their parents; those that the root does not reach are left
-  /// out of the tree.
+  /// Nodes may be added in any order in which children come before their parents. Nodes that the root does not reach are left out
+  /// of the tree.
   public struct Builder: Sendable {
     private(set) var nodes: [Node] = []
-    /// Whether a node stands in another one.
+    /// For each node, whether it is part of another one.
     private var isUsed: [Bool] = []
 
     /// Makes a builder without nodes.
     public init() {}
 
-    /// A node that was added.
+    /// The node with an index.
     public subscript(node: Int) -> Node { nodes[node] }
 
-    /// Whether a node stands in another one, and may stand in no more.
+    /// Whether a node is part of another one, so that it may be part of no further one.
     public func isPart(_ node: Int) -> Bool { isUsed[node] }
 
-    /// Adds a copy of the tree below a node, of this builder or another one. The answer has the index of the copy of each node, by the node's own.
+    /// Adds a copy of the tree below a node of this or another builder.
     ///
-    /// - Parameter change: is given each node with its index before a copy of it is added. The children of the node are copies by then.
+    /// - Parameters:
+    ///   - root: the index of the node in `other`.
+    ///   - other: the builder that has the node.
+    ///   - change: gets each node with its index in `other`, and returns the node to add. The children of the node are the copies
+    ///     already.
+    /// - Returns: the index of the copy of each node, by the index of the node in `other`.
     public mutating func add(
       copyOf root: Int, in other: Builder, _ change: (Int, Node) -> Node = { $1 }
     ) -> [Int: Int] {
-      // A node comes behind its children.
+      // A node comes after its children.
       var (reached, rest): (Set<Int>, [Int]) = ([], [root])
       while let next = rest.popLast() {
         reached.insert(next)
@@ -39,10 +44,11 @@ extension QuerySyntax {
       return copies
     }
 
-    /// Adds a node and returns its index, by which other nodes name it.
+    /// Adds a node.
     ///
-    /// - Precondition: its children were added before and stand in no other node; all operators of a chain of arithmetic
-    ///   bind equally tightly.
+    /// - Returns: the index of the node, by which other nodes refer to it.
+    /// - Precondition: its children were added before and are part of no other node; a chain of arithmetic has only `+` and `-`,
+    ///   or only `*` and `/`. Otherwise the program stops.
     public mutating func add(
       _ kind: Kind, quantifier: Quantifier? = nil, range: SourceRange = .none
     ) -> Int {
@@ -62,15 +68,15 @@ extension QuerySyntax {
       return nodes.count - 1
     }
 
-    /// Sets what the parser learns of a node after it was added.
+    /// Sets the quantifier of a node, which the parser learns after it has added the node.
     mutating func set(quantifier: Quantifier, of node: Int) { nodes[node].quantifier = quantifier }
 
-    /// The tree below a node. It takes time in proportion to the number of nodes.
+    /// Makes the tree below a node. Takes time in proportion to the number of nodes.
     ///
-    /// - Precondition: `root` is the index of a condition.
+    /// - Precondition: `root` is the index of a condition. Otherwise the program stops.
     public func syntax(root: Int, descriptors: [Descriptor] = []) -> QuerySyntax {
       precondition(nodes[root].kind.isCondition, "QuerySyntax.Builder: the root is a condition")
-      // The parser adds nodes in the order that they have in the end, where no brackets stand in the way.
+      // Unless there are brackets, the parser adds nodes in their final order.
       if isOrdered(root) { return QuerySyntax(nodes: nodes, descriptors: descriptors) }
       let stands = standIns()
       var (ordered, results): ([Node], [Int]) = ([], [])
@@ -92,7 +98,7 @@ extension QuerySyntax {
       return QuerySyntax(nodes: ordered, descriptors: descriptors)
     }
 
-    /// Whether the nodes are those of the tree already, in its order.
+    /// Whether the nodes are those of the tree already, in the right order.
     private func isOrdered(_ root: Int) -> Bool {
       guard root == nodes.count - 1 else { return false }
       // The first node of the tree below each node.
@@ -113,10 +119,11 @@ extension QuerySyntax {
       return starts[root] == 0
     }
 
-    /// For each node the one that stands in its place: of an AND or OR that has one part in the end, that part; else itself.
+    /// For each node the index of the node that replaces it: the only remaining part of an AND or OR that has one, otherwise the
+    /// node itself.
     private func standIns() -> [Int] {
       var stands = Array(nodes.indices)
-      // So many parts a join has in the end, with those of like joins in it.
+      // The number of parts that each join has in the end, including those of joins of the same kind in it.
       var counts = Array(repeating: 0, count: nodes.count)
       for (index, node) in nodes.enumerated() where node.kind.isJoin {
         var last = index
@@ -130,7 +137,7 @@ extension QuerySyntax {
       return stands
     }
 
-    /// The children of a node; of an AND the parts of ANDs in it in their place, and so of an OR.
+    /// The children of a node. For an AND, the parts of ANDs in it take their place, and for an OR likewise.
     private func flatChildren(of node: Int, _ stands: [Int]) -> [Int] {
       let kind = nodes[node].kind
       let children = kind.children.map { stands[$0] }
@@ -151,7 +158,7 @@ extension QuerySyntax {
 }
 
 extension QuerySyntax.Kind {
-  /// Whether it is a condition, and not a value.
+  /// Whether the node is a condition, and not a value.
   public var isCondition: Bool {
     switch self {
     case .always, .never, .and, .or, .not, .test: true
@@ -159,7 +166,7 @@ extension QuerySyntax.Kind {
     }
   }
 
-  /// The nodes that stand in it, from left to right.
+  /// The indexes of the nodes that are its parts, from left to right.
   public var children: [Int] {
     var children: [Int] = []
     forEachChild { children.append($0) }
@@ -198,7 +205,7 @@ extension QuerySyntax.Kind {
     }
   }
 
-  /// The same with other nodes in it, one for each that `forEachChild` gives; of ANDs and ORs, any number.
+  /// The same kind of node with other children: one for each that `forEachChild` visits, and any number for ANDs and ORs.
   func withChildren(_ children: ArraySlice<Int>) -> Self {
     var rest = children
     switch self {

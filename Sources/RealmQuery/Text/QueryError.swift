@@ -1,46 +1,50 @@
-/// Why the text of a query can't be used.
+/// An error in the text of a query.
 ///
-/// `description` says it in words, shows the line of the text with a caret under the place, and adds what was expected
-/// there and the word that was probably meant.
+/// `description` describes it in words, shows the line of the text with a mark under the place, and adds what was expected there
+/// and the word that was probably meant.
 public struct QueryError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What sort of mistake it is.
+  /// The kind of a mistake. The raw values are titles for messages.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The text does not follow the grammar of its language.
     case syntax = "Syntax error"
-    /// The text follows the grammar, but says what no query can mean.
+    /// The text follows the grammar, but says something that no query can mean.
     case invalidQuery = "Invalid query"
-    /// An argument is missing, or is of a kind that its place does not take.
+    /// An argument is missing, or has a kind that does not fit its place.
     case invalidArgument = "Invalid query argument"
   }
 
-  /// What sort of mistake it is.
+  /// The kind of the mistake.
   public let kind: Kind
   /// What is wrong, in one sentence without a full stop.
   public let message: String
-  /// The place in the text, in UTF-8 code units. It is empty at the end of the text where something is missing there.
+  /// The place in the text, in UTF-8 code units. It is empty, at the end of the text, if something is missing there.
   public let range: Range<Int>
-  /// What could have stood there; empty where the message says all.
+  /// What could stand at the place; empty if the message says everything.
   public let expected: [String]
-  /// A word of the language that was probably meant; nil where none is near.
+  /// A word of the language that was probably meant; nil if no word is similar.
   public let suggestion: String?
-  /// The line of the text, or a window of a long line; nil where no text was read.
+  /// The line of the text, or a part of a long line; nil if there is no text.
   public let excerpt: Excerpt?
 
-  /// A line of a text, and the place in it.
+  /// A line of a text, with the place of an error in it.
   public struct Excerpt: Sendable, Equatable {
-    /// The line, or a part of it with `…` where it was cut off.
+    /// The line, or a part of it with `…` where it is cut off.
     public let line: String
-    /// How many characters stand before the place.
+    /// The number of characters before the place.
     public let column: Int
-    /// How many characters of the line the place has, at least 1.
+    /// The number of characters of the place in the line, at least 1.
     public let length: Int
   }
 
-  /// Makes an error about a place of a text.
+  /// Makes an error about a place in a text.
   ///
   /// - Parameters:
-  ///   - text: the text that `range` means a place of.
-  ///   - range: the place, in UTF-8 code units; it is cut to what the text has.
+  ///   - kind: the kind of the mistake.
+  ///   - message: what is wrong, in one sentence without a full stop.
+  ///   - range: the place in `text`, in UTF-8 code units. It is cut off at the end of the text.
+  ///   - text: the text.
+  ///   - expected: what could stand at the place.
+  ///   - suggestion: the word that was probably meant; nil for none.
   public init(
     _ kind: Kind, _ message: String, range: SourceRange, in text: String, expected: [String] = [],
     suggestion: String? = nil
@@ -63,6 +67,7 @@ public struct QueryError: Error, Sendable, Equatable, CustomStringConvertible {
     excerpt = source?.excerpt(of: self.range)
   }
 
+  /// The mistake in words, with the line of the text, a mark under the place, what was expected, and the suggestion.
   public var description: String {
     var lines = ["\(kind.rawValue): \(message)."]
     if let excerpt {
@@ -77,7 +82,7 @@ public struct QueryError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension QueryError {
-  /// A part of a text for a message, cut where it is long.
+  /// A part of a text for a message, cut off if it is long.
   static func shown(_ text: String) -> String {
     let start = text.unicodeScalars.prefix(31)
     return start.count <= 30 ? "`\(text)`" : "`\(String(start.dropLast()))…`"

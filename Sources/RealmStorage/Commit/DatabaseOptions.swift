@@ -1,45 +1,47 @@
-/// How to open a database.
+/// The options for opening a database.
 public struct DatabaseOptions: Sendable {
-  /// 64 bytes; nil for a file that is not encrypted.
+  /// The encryption key, of 64 bytes; nil for a file that is not encrypted.
   public var encryptionKey: [UInt8]?
-  /// Never writes to the file, not even to recover it.
+  /// Whether the file is opened for reading only. Nothing is written then, and the file is not recovered either.
   public var isReadOnly = false
-  /// Memory for the content of decrypted nodes, in bytes; by default a quarter of the machine's.
+  /// The memory for decrypted nodes, in bytes; nil, the default, for a quarter of the machine's memory.
   public var decryptedMemory: Int?
-  /// Bytes of the file that may be kept for named versions alone (`Database.keepVersion(named:)`): what they need and the newest
-  /// version does not. A commit of this handle that finds more kept lets the next one end the oldest of them; reading that
-  /// version throws `StorageError.versionEnded` then. Nil, the default, is as much as the newest version takes, and 64 MiB at
-  /// least.
+  /// The largest number of bytes that the file may hold for named versions alone (`Database.keepVersion(named:)`): what they need
+  /// and the newest version does not. If a commit of this handle finds more, the next one ends the oldest named version; reading
+  /// that version throws `StorageError.versionEnded` then. Nil, the default, stands for the size of the newest version, and for
+  /// at least 64 MiB.
   public var namedVersionLimit: Int?
-  /// What becomes of changes of rows.
+  /// Whether changes of rows are recorded for device sync.
   public enum History: String, Sendable {
-    /// They are made, and no more.
+    /// Changes are not recorded: the file is not synced.
     case local
-    /// They are recorded in the file, for the files that it is synced with.
+    /// Changes are recorded in the file, so that they can be synced with other files.
     case synced
-    /// As the file has it.
+    /// The file decides. A new file is not synced.
     case any
   }
-  /// A file that is made is synced or not from then on. Opening one as what it is not throws `StorageError.otherHistory`.
+  /// Whether the file is synced. This is decided for ever when the file is made. Opening a file with the other value throws
+  /// `StorageError.otherHistory`.
   public var history = History.local
-  /// Memory for the nodes of an open transaction, in bytes: what is beyond is written before it commits.
+  /// The memory for the nodes of an open transaction, in bytes. Further nodes are written before the commit.
   package var spillBytes = 4 << 20
-  /// Removes what this handle made beside the file when it is closed, unless others have the file open then.
+  /// Whether closing the handle removes the files that it made beside the database, unless another handle has the file open.
   package var leavesNothing = false
-  /// Rows of a cluster at most: with fewer of them small tables have many.
+  /// The largest number of rows in a cluster. A smaller number gives small tables many clusters, for tests.
   package var clusterRows = ClusterNode.maximumRows
-  /// Bytes that a commit writes at most to give back what was dropped of tables, about.
+  /// About the largest number of bytes that a commit writes to give back the space of dropped columns and tables.
   package var givenBackBytes = 128 << 10
   /// When nodes are moved so that the file gets smaller, and how many at a time.
   package var compaction = Mover.Options()
 
-  /// To read any file.
+  /// Options for reading any file, synced or not.
   package static func reading(_ encryptionKey: [UInt8]?) -> DatabaseOptions {
     var options = DatabaseOptions(encryptionKey: encryptionKey, isReadOnly: true)
     options.history = .any
     return options
   }
 
+  /// Makes options. Each parameter is described at the property of the same name.
   public init(encryptionKey: [UInt8]? = nil, isReadOnly: Bool = false, decryptedMemory: Int? = nil) {
     self.encryptionKey = encryptionKey
     self.isReadOnly = isReadOnly

@@ -1,24 +1,25 @@
 import Synchronization
 
-/// What a database has written since it was opened, by this handle.
+/// What one handle of a database has written since it was opened.
 public struct WriteStatistics: Sendable, Equatable {
-  /// Transactions whose nodes were written.
+  /// The number of transactions whose nodes were written.
   public var commits = 0
-  /// Bytes of the pages that their nodes stand in, and those of transactions cancelled after some were written.
+  /// The bytes of the pages of their nodes, and of those of transactions that were cancelled after some nodes were written.
   public var nodeBytes = 0
-  /// Of those bytes, the nodes that had not changed and were moved, so that the file can become smaller.
+  /// The part of `nodeBytes` that belongs to nodes which had not changed and were moved, so that the file can become smaller.
   public var movedBytes = 0
-  /// Bytes of meta pages. Commits that become durable together share one.
+  /// The bytes of meta pages. Commits that become durable together share one meta page.
   public var metaBytes = 0
-  /// Bytes of zeros written behind the end of the file, for commits to come.
+  /// The bytes of zeros that were written after the end of the file, as space for later commits.
   public var growthBytes = 0
-  /// Of the pages with nodes, those that had held something before.
+  /// The number of pages with nodes that had been in use before.
   public var recycledPages = 0
 
+  /// Makes statistics of zeros.
   public init() {}
 }
 
-/// Counts as the writer goes; read by anybody at any time.
+/// The counters of a writer. Any thread may read them at any time.
 struct WriteCounters: ~Copyable, Sendable {
   let commits = Atomic<Int>(0)
   let nodeBytes = Atomic<Int>(0)

@@ -1,16 +1,16 @@
-/// How sure a commit is when it returns.
+/// How durable a commit is when it returns.
 public enum Durability: Sendable {
-  /// Survives power loss.
+  /// The commit survives a loss of power.
   case full
-  /// Survives the death of the process; power loss may take it, and with it only commits after it. Becomes durable
-  /// with the next full commit, or when the database closes.
+  /// The commit survives the death of the process. A loss of power may undo it, together with all commits after it. It becomes
+  /// durable with the next full commit, with `Database.flush()`, or when the database is closed.
   case relaxed
 }
 
-/// Writes versions: the one place that changes a file. It has three parts, each behind a lock of its own:
+/// Writes versions: the only part of the engine that changes a file. It has three parts, each with a lock of its own:
 /// - the gate of transactions, inside which one thread at a time makes nodes in memory;
-/// - the writer of pages, where one thread at a time puts nodes into the file and asks for its space;
-/// - the leader of commits: the one thread that takes what was committed to the disk.
+/// - the writer of pages, in which one thread at a time writes nodes into the file and allocates its space;
+/// - the leader of commits, the one thread that makes commits durable.
 final class Writer: Sendable {
   let context: WriterContext
   let gate: TransactionGate

@@ -1,26 +1,30 @@
-/// A value as it is compared between two databases: a link is what it leads to, an embedded object is what it holds.
+/// A value in the form in which two databases are compared: a link stands for the object to which it leads, an embedded object
+/// for its values.
 ///
-/// Two are equal where their values are stored alike, as two of `Value` are.
+/// Two values are equal if they are stored in the same way, as with `Value`.
 public indirect enum ComparedValue: Sendable {
-  /// Anything but a link, an embedded object, a list, a set or a map.
+  /// A value that is not a link, an embedded object, a list, a set or a map.
   case value(Value)
-  /// A link to an object, by the name of its table and its primary key.
+  /// A link to an object: the name of its table, and its primary key.
   case object(table: String, key: Value)
-  /// A link to an object of a table without a primary key, by its row.
+  /// A link to an object of a table without a primary key: the name of its table, and the key of its row.
   case row(table: String, key: UInt64)
-  /// An embedded object: its values by the names of its columns, those that both databases have.
+  /// An embedded object: its values by the names of those columns that both databases have.
   case embedded([Entry])
+  /// The elements of a list, in order.
   case list([ComparedValue])
-  /// The elements of a set, which are equal in any order.
+  /// The elements of a set. They are equal to others in any order.
   case set([ComparedValue])
   /// The values of a map by their keys.
   case map([Entry])
 
-  /// A value under a name.
+  /// A value with a name.
   public struct Entry: Sendable {
+    /// The name of the column of an embedded object, or the key of a map.
     public var name: String
+    /// The value.
     public var value: ComparedValue
-    /// Of an embedded object the column that has the value. It is of no account where entries are compared.
+    /// The column of an embedded object; nil in a map. It is ignored when entries are compared.
     public var column: Column?
 
     init(_ name: String, _ value: ComparedValue, of column: Column? = nil) {
@@ -64,7 +68,7 @@ extension ComparedValue: Hashable {
 }
 
 extension ComparedValue.Entry: Hashable {
-  // Names differ where their bytes do, also where the texts are equivalent.
+  // Names are compared by their bytes. Equivalent texts with other bytes are different names.
   public static func == (left: Self, right: Self) -> Bool {
     left.value == right.value && left.name.utf8.elementsEqual(right.name.utf8)
   }

@@ -1,12 +1,13 @@
-/// Finds how the objects of two databases differ: of two versions of one file, or of two files.
+/// Finds the differences between the objects of two databases: two versions of one file, or two files.
 ///
-/// Tables are paired by their names and columns by theirs. Objects of two files are paired by the primary key, where a table has the same one in
-/// both. Other objects are paired by their rows where the files have one file id, so that one is a copy or an earlier state of the other; else an
-/// object is what it holds, and one that was changed counts as removed and added. Of two versions of one file an object is the same as long
-/// as its row is, or one made again with its primary key.
+/// Tables and columns are paired by their names. In two versions of one file an object is the same as long as its row is the
+/// same, or if it was made again with its primary key. Objects of two files are paired by the primary key, if both tables have
+/// the same one. Other objects of two files are paired by their rows if the files have the same file id, so that one is a copy or
+/// an earlier state of the other; otherwise they are compared by their content, and a changed object counts as one that was
+/// removed and one that was added.
 ///
-/// Links are compared by what they lead to: the primary key of that object, or its row where it has none. Embedded objects are compared as
-/// part of the object that they belong to.
+/// Links are compared by the objects to which they lead: by their primary key, or by their row if there is none. An embedded
+/// object is compared as a part of the object to which it belongs.
 public struct DatabaseComparison {
   private let old: ComparedSide
   private let new: ComparedSide
@@ -15,11 +16,16 @@ public struct DatabaseComparison {
   private let areVersions: Bool
   private let haveSameRows: Bool
 
-  /// How the schemas differ, of the tables that are compared.
+  /// The differences between the schemas of the compared tables.
   public var schemaDifferences: [SchemaDifference] { schemas.differences }
 
-  /// - Parameter tables: the names of the tables that are compared; all, and the named trees, where it is nil.
-  /// - Throws: `StorageError`, as all reading does.
+  /// Pairs the tables and columns of two snapshots.
+  ///
+  /// - Parameters:
+  ///   - older: the snapshot that counts as the older one.
+  ///   - newer: the snapshot that counts as the newer one.
+  ///   - tables: the names of the tables to compare; nil for all tables and the named trees.
+  /// - Throws: what all functions that read throw.
   public init(from older: Snapshot, to newer: Snapshot, tables: [String]? = nil) throws(StorageError) {
     self.tables = tables
     let schemas = try ComparedSchemas(from: older.schemas(), to: newer.schemas()) { name in
@@ -29,19 +35,20 @@ public struct DatabaseComparison {
     old = try ComparedSide(older) { schema in schemas.columns(ofOlder: schema) }
     new = try ComparedSide(newer) { schema in schemas.columns(ofNewer: schema) }
     haveSameRows = try FileInfo(older.database).fileID == FileInfo(newer.database).fileID
-    // Databases in memory may have one identity.
+    // Two databases in memory may have the same identity.
     areVersions =
       haveSameRows && older.database.store.storage.identity == newer.database.store.storage.identity
   }
 
-  /// Calls `body` with each object that differs, table by table, until it answers false; answers whether it wanted all.
+  /// Calls `body` with each object that differs, table by table, until it returns false.
   ///
-  /// Of two versions of one file it takes time in proportion to what differs, else to what both hold. Takes memory for a cluster of
-  /// rows; beside that, of tables without a primary key in files that are not of one origin, for the objects that stand at other places, and
-  /// of versions of one file for the owners of embedded objects that differ.
+  /// For two versions of one file it takes time in proportion to the differences, otherwise to the content of both. It takes
+  /// memory for a cluster of rows. For tables without a primary key in files of different origin it also takes memory for the
+  /// objects that are at other places, and for versions of one file for the owners of embedded objects that differ.
   ///
-  /// - Parameter tellsValues: the values of each object are told, and not only which objects differ.
-  /// - Throws: `StorageError`, as all reading does, and what `body` throws.
+  /// - Parameter tellsValues: whether the values of each object are told, and not only which objects differ.
+  /// - Returns: false if `body` has ended it.
+  /// - Throws: what all functions that read throw, and what `body` throws.
   @discardableResult
   public func forEachRow(
     tellsValues: Bool = true, _ body: (RowDifference) throws(StorageError) -> Bool
@@ -87,7 +94,7 @@ public struct DatabaseComparison {
     return try multiset.forEach(body)
   }
 
-  /// The rows of a table that only one database has.
+  /// Tells the rows of a table that only one of the databases has.
   private func forEachAlone(_ rows: RowComparison, _ body: RowComparison.Body) throws(StorageError) -> Bool {
     guard let table = rows.oldTable ?? rows.newTable else { return true }
     return try Leaves.forEach(of: table.side) { (leaf) throws(StorageError) in
@@ -99,14 +106,14 @@ public struct DatabaseComparison {
     }
   }
 
-  /// The rows to which embedded objects belong that differ between two versions of one file, by their table.
+  /// The rows that own embedded objects which differ between two versions of one file, by the ids of their tables.
   private func changedOwners() throws(StorageError) -> [UInt32: Set<UInt64>] {
     var owners: [UInt32: Set<UInt64>] = [:]
     for pair in schemas.pairs where pair.isEmbedded {
       guard let before = pair.old.flatMap({ old[$0.id] }), let after = pair.new.flatMap({ new[$0.id] }),
         before.side.schema.id == after.side.schema.id
       else { continue }
-      // One that came or went changes its owner.
+      // An embedded object that was added or removed changes its owner's value.
       for change in try TableDiff.changes(from: before.side, to: after.side).modifications {
         let row = LinkTarget(table: after.side.schema.id, row: change.key)
         if let owner = try new.owner(of: row) { owners[owner.table, default: []].insert(owner.row) }
@@ -117,10 +124,13 @@ public struct DatabaseComparison {
 
   // MARK: - Named trees
 
-  /// Calls `body` with each entry of a named tree that differs, by the names of the trees and by keys, until it answers false; answers
-  /// whether it wanted all. Tells nothing where only some tables are compared.
+  /// Calls `body` with each entry of a named tree that differs, in the order of the trees' names and of the keys, until it
+  /// returns false. It finds nothing if only some tables are compared.
   ///
   /// Takes memory for the keys of a tree that differ.
+  ///
+  /// - Returns: false if `body` has ended it.
+  /// - Throws: what all functions that read throw, and what `body` throws.
   @discardableResult
   public func forEachTreeEntry(
     _ body: (TreeDifference) throws(StorageError) -> Bool
@@ -143,7 +153,7 @@ public struct DatabaseComparison {
 }
 
 extension ComparedSchemas {
-  /// The columns of a table of the older database that are compared; all where the newer one lacks the table.
+  /// The columns of a table of the older database that are compared; all columns if the newer one does not have the table.
   fileprivate func columns(ofOlder schema: TableSchema) -> [Column] {
     guard let pair = pairs.first(where: { $0.old?.id == schema.id }), pair.new != nil else {
       return schema.properties
@@ -151,7 +161,7 @@ extension ComparedSchemas {
     return pair.columns.map(\.old)
   }
 
-  /// The same of the newer database.
+  /// The columns of a table of the newer database that are compared; all columns if the older one does not have the table.
   fileprivate func columns(ofNewer schema: TableSchema) -> [Column] {
     guard let pair = pairs.first(where: { $0.new?.id == schema.id }), pair.old != nil else {
       return schema.properties

@@ -1,39 +1,49 @@
-/// How two databases differ in an object.
+/// An object that differs between two databases.
 public struct RowDifference: Sendable, Equatable {
-  /// What tells an object from others of its table.
+  /// What identifies an object in its table.
   public enum Identity: Sendable, Equatable {
+    /// The primary key of the object.
     case primaryKey(Value)
-    /// Of a table without a primary key: the key of the row, in the database that has the object.
+    /// The key of the object's row in the database that has it, for a table without a primary key.
     case row(UInt64)
   }
 
+  /// How an object differs.
   public enum Kind: String, Sendable {
+    /// Only the newer database has the object (`added`), only the older one (`removed`), or both have it with different values
+    /// (`changed`).
     case added, removed, changed
   }
 
-  /// A value of the object.
+  /// A value of the object that differs or is told.
   public struct Cell: Sendable, Equatable {
-    /// As the newer database has it, or the older one where the object was removed.
+    /// The column, as the newer database has it; as the older one has it if the object was removed.
     public var column: Column
-    /// Nil of an object that was added.
+    /// The value in the older database; nil if the object was added.
     public var old: ComparedValue?
-    /// Nil of an object that was removed.
+    /// The value in the newer database; nil if the object was removed.
     public var new: ComparedValue?
   }
 
+  /// The name of the table.
   public var table: String
+  /// How the object differs.
   public var kind: Kind
+  /// What identifies the object in its table.
   public var identity: Identity
-  /// Of an object that was changed the values that differ; of any other all that are compared.
+  /// The values that differ, for a changed object; all compared values, for an added or removed one. Empty if values are not
+  /// told.
   public var cells: [Cell]
 }
 
-/// How two databases differ in an entry of a named tree.
+/// An entry of a named tree that differs between two databases.
 public struct TreeDifference: Sendable, Equatable {
+  /// The name of the tree.
   public var tree: String
+  /// The key of the entry.
   public var key: [UInt8]
-  /// Nil where only the newer database has the key.
+  /// The value in the older database; nil if only the newer one has the key.
   public var old: [UInt8]?
-  /// Nil where only the older database has the key.
+  /// The value in the newer database; nil if only the older one has the key.
   public var new: [UInt8]?
 }

@@ -1,49 +1,55 @@
-/// How the schemas of two databases differ in a table. Indexes count only where they make a column the primary key.
+/// A difference between the schemas of two databases, in one table. Indexes count only if they make a column the primary key.
 public struct SchemaDifference: Sendable, Equatable {
+  /// The name of the table.
   public var table: String
+  /// What differs.
   public var change: Change
 
+  /// What differs in a table.
   public enum Change: Sendable, Equatable {
     /// Only the newer database has the table.
     case tableAdded
     /// Only the older database has the table.
     case tableRemoved
-    /// The table's objects are embedded in one of the two databases only. Its rows are not compared.
+    /// The objects of the table are embedded in only one of the databases: in the newer one if `isNow` is true. The rows of the
+    /// table are not compared.
     case embedding(isNow: Bool)
     /// Only the newer database has the column.
     case columnAdded(Column)
     /// Only the older database has the column.
     case columnRemoved(Column)
-    /// The column is another. Where its type or its collection is, its values are not compared.
+    /// The column is defined in another way. If its type or its kind of collection differs, its values are not compared.
     case columnChanged(from: Column, to: Column)
   }
 }
 
-/// The tables of two databases, paired by their names, and the columns that are compared.
+/// The tables of two databases, paired by their names, and the columns to compare.
 struct ComparedSchemas {
   /// A table of one database, or of both.
   struct Pair {
     var name: String
     var old: TableSchema?
     var new: TableSchema?
-    /// The columns that both have, by their names, with values of one type.
+    /// The columns that both tables have, paired by their names, and that have values of the same type.
     var columns: [(old: Column, new: Column)] = []
 
     var isEmbedded: Bool { old?.isEmbedded ?? new?.isEmbedded ?? false }
-    /// Rows of the tables are compared.
+    /// Whether the rows of the tables are compared.
     var hasRows: Bool { old?.isEmbedded != true && new?.isEmbedded != true }
-    /// The primary key that both have, in the columns.
+    /// The primary key that both tables have among `columns`.
     var primaryKey: (old: Column, new: Column)? {
       columns.first { $0.old.index == .unique && $0.new.index == .unique }
     }
   }
 
-  /// In the order of the older database; those that only the newer one has follow.
+  /// The pairs, in the order of the older database, followed by those that only the newer one has.
   private(set) var pairs: [Pair] = []
   private(set) var differences: [SchemaDifference] = []
 
-  /// - Parameter isAskedFor: says by its name whether a table is compared; differences are told of these only. Others are paired too,
-  ///   since links lead to them.
+  /// Pairs the tables of two databases.
+  ///
+  /// - Parameter isAskedFor: whether the table with a name is compared. Only differences of these tables are told. Other tables
+  ///   are paired too, because links lead to them.
   init(from old: [TableSchema], to new: [TableSchema], _ isAskedFor: (String) -> Bool) {
     let names = (
       old: Self.names(old), new: Self.names(new)
@@ -71,7 +77,7 @@ struct ComparedSchemas {
   private typealias Names = [UInt32: String]
 
   private static func names(_ schemas: [TableSchema]) -> Names {
-    // Ids come from the file: of two that are alike the first counts.
+    // The ids come from the file, and may be equal in a forged one: the first counts.
     Dictionary(schemas.map { ($0.id, $0.name) }) { first, _ in first }
   }
 

@@ -1,14 +1,16 @@
-/// Whether a file is synced, which is decided when it is made, and who syncs it.
+/// Whether a file is synced, which is decided when it is made; and which handle syncs it.
 extension Database {
-  /// Whether what is written to the file is recorded for others (`DatabaseOptions.History`).
+  /// Whether the file is synced: its changes are recorded for other files (`DatabaseOptions.History`).
   ///
-  /// - Throws: what `snapshot` throws; `.corrupted`.
+  /// - Throws: what `snapshot()` throws; `.corrupted`.
   public func isSynced() throws(StorageError) -> Bool {
     let snapshot = try snapshot()
     return try snapshot.changelog() != nil
   }
 
-  /// Makes an empty file a synced one, where that is asked for; throws where the file is not what it is opened as.
+  /// Makes an empty file a synced one if the options ask for that.
+  ///
+  /// - Throws: `.otherHistory` if the file is not what the options say.
   func begin(_ history: DatabaseOptions.History) throws(StorageError) {
     guard history != .any else { return }
     do throws(StorageError) {
@@ -28,8 +30,9 @@ extension Database {
     }
   }
 
-  /// Whether the newest version is of a synced file; nil of an empty file, and where that can't be read, which is told by who reads it. Holds no version, as who opens a file
-  /// has held none so far: one that is given up meanwhile may read as damage.
+  /// Whether the newest version belongs to a synced file; nil for an empty file, and if that can't be read: the readers of the
+  /// damaged part get the error. It holds no version, since an opening handle holds none yet. So a version that is given up
+  /// meanwhile may read as damage, and is looked at again.
   private func newestIsSynced() -> Bool? {
     for _ in 0..<Self.mostLooks {
       guard let version = try? held.published(), !version.root.isNull else { return nil }
@@ -40,16 +43,17 @@ extension Database {
   }
   private static let mostLooks = 4
 
-  /// Makes this handle the one that has a session with the file's server, until it resigns or is closed; answers false where another handle is, of this process or
-  /// another. To its server a file is one client, whoever has it open.
+  /// Makes this handle the one that has the session with the file's server, until it resigns or is closed. To its server a file
+  /// is one client, whichever handles have it open.
   ///
+  /// - Returns: false if another handle, of this process or another one, has the session.
   /// - Throws: `.forked`; `.system`.
   package func becomeSyncAgent() throws(StorageError) -> Bool {
     guard !isForked else { throw .forked(path: path) }
     return try store.storage.lock(.syncAgent, waits: false)
   }
 
-  /// Another handle may become the one that has a session. Those that wait for commits are woken, so that they can try it.
+  /// Lets another handle take over the session. Handles that wait for commits are woken, so that they can try it.
   package func resignAsSyncAgent() {
     guard !isForked else { return }
     store.storage.unlock(.syncAgent)
@@ -64,9 +68,7 @@ extension Database {
 }
 
 extension Snapshot {
-  /// The changesets that are not acknowledged yet; nil for a file that is not synced.
-  ///
-  /// - Throws: `.corrupted`.
+  /// The changesets that are not acknowledged yet; nil if the file is not synced.
   package func changelog() throws(StorageError) -> StoredChangelog? {
     try StoredChangelog(Catalogue(root, access()), access())
   }

@@ -1,39 +1,37 @@
 import Synchronization
 
-/// A database: one file, many versions, any number of readers and one writer at a time.
+/// A database: one file with many versions, any number of readers and one writer at a time.
 ///
-/// Readers take a `Snapshot`, which never changes and never waits; a `WriteTransaction` makes the next version.
-/// Safe to use from any thread, and by any number of processes at once. The file is closed when the last reference to the database, its snapshots and its
-/// transactions is gone, or by `close()`.
+/// Readers take a `Snapshot`, which never changes, and reading never waits. A `WriteTransaction` makes the next version. Any thread and any number of
+/// processes may use a database at once. The file is closed by `close()`, or when the last reference to the database, its snapshots and its
+/// transactions is released.
 public final class Database: Sendable {
   let store: NodeStore
   let held: HeldVersions
   private let storage: any Storage
-  /// Nil when opened for reading only.
+  /// Makes versions; nil if the database is opened for reading only.
   let writer: Writer?
-  /// The version that was recovered when the file was opened, where one that seemed newer was not whole: what a crash
-  /// interrupted, or damage. Nil where there was no such one.
+  /// The version that was recovered when the file was opened, if a newer one was not whole because of a crash or damage; nil if the newest version
+  /// was whole.
   public let fellBackTo: UInt64?
-  /// What was made beside the file goes with this handle.
+  /// Whether `close()` removes the files that this handle made beside the database.
   private let leavesNothing = Atomic<Bool>(false)
-  /// The schemas read last, with the ref of the tree they stand in, which vouches for them.
+  /// The schemas that were read last, and the ref of the tree that has them. They are valid as long as that ref is the same.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
-  /// The version that was looked at last for what must be known to write the file, or was written by this handle since; 0
-  /// before the first.
+  /// The last version that this handle has checked for features that it must know to write, or has written itself; 0 before the first.
   private let writableVersion = Atomic<UInt64>(0)
 
-  /// How to open a database.
+  /// The options for opening a database.
   public typealias Options = DatabaseOptions
 
   // MARK: - Opening
 
-  /// Opens the file at `path`, making it first where there is none. An empty file becomes a database, with the mode and owner
-  /// it has.
+  /// Opens the file at `path`. If there is none, it makes one. An empty file becomes a database, and keeps its mode and owner.
   ///
   /// Takes time in proportion to what was written since the last durable commit, whatever the size of the file.
   ///
-  /// - Throws: `StorageError`. The content is then as it was, and nothing was made beside the file; a recovery that was begun
-  ///   is begun again by the next.
+  /// - Throws: `StorageError`. The content of the file is then as it was, and nothing new is left beside it; a recovery that had begun is done again
+  ///   at the next opening.
   public convenience init(path: String, options: Options = Options()) throws(StorageError) {
     try self.init(path: path, options: options, calls: NativeSystemCalls())
   }
@@ -54,7 +52,7 @@ public final class Database: Sendable {
   ) throws(StorageError) -> (any Storage, Opening) {
     let file = try openedFile(path, options, calls)
     do throws(StorageError) {
-      // A file that is not ours gets no company.
+      // Nothing is made beside a file that is not a database.
       try MetaPair.judge(file, key: options.encryptionKey)
     } catch {
       file.close()
@@ -64,12 +62,12 @@ public final class Database: Sendable {
     return (storage, try open(storage, options))
   }
 
-  /// The file at a path, with something in it: it is made where there is none, and an empty one becomes a database.
+  /// Opens the file at a path, which has content then: it makes a missing file, and makes a database of an empty one.
   private static func openedFile(
     _ path: String, _ options: Options, _ calls: any SystemCalls
   ) throws(StorageError) -> OpenedFile {
     let nowhere = FileIdentity(device: 0, inode: 0)
-    // Others may make it, remove it and cut it off meanwhile.
+    // Other processes may make, remove or shorten the file meanwhile.
     for _ in 0..<8 {
       if !options.isReadOnly, !FileStorage.exists(path) {
         let content = try emptyFile(key: options.encryptionKey, identity: nowhere)
@@ -78,7 +76,7 @@ public final class Database: Sendable {
       let file = try OpenedFile(path: path, readOnly: options.isReadOnly, calls: calls)
       do throws(StorageError) {
         if try file.length() > 0 { return file }
-        // Somebody has cut off a database that is in use.
+        // Another process has shortened a database that is in use.
         guard !file.isOpenElsewhere else {
           throw .truncated(path: path, length: 0, needed: FilePlace.firstNode)
         }
@@ -105,30 +103,33 @@ public final class Database: Sendable {
     }
   }
 
-  /// Removes a database: its file, `.note` and `.management` beside it. Answers whether there was anything.
+  /// Removes the file of a database, and `.note` and `.management` beside it.
   ///
-  /// - Throws: `.inUse` where this process or another has it open; `.system`.
+  /// - Returns: whether there was anything to remove.
+  /// - Throws: `.inUse` if this process or another one has the database open; `.system`.
   public static func removeFiles(path: String) throws(StorageError) -> Bool {
     try FileRemoval.remove(path)
   }
 
-  /// Throws where the file at `path` can't be opened, as far as its meta pages tell; makes nothing beside it.
+  /// Throws if the file at `path` can't be opened, as far as its meta pages tell. It makes nothing beside the file.
   package static func judge(path: String, encryptionKey: [UInt8]?) throws(StorageError) {
     let file = try OpenedFile(path: path, readOnly: true, calls: NativeSystemCalls())
     defer { file.close() }
     try MetaPair.judge(file, key: encryptionKey)
   }
 
-  /// Makes a database that lives in memory and is gone with its last reference.
+  /// Makes a database that is only in memory, and exists until its last reference is released.
   ///
-  /// - Parameter isSynced: what is written to it is recorded for others (`DatabaseOptions.History`).
+  /// - Parameters:
+  ///   - name: a name for messages.
+  ///   - isSynced: whether changes are recorded, as with `DatabaseOptions.History.synced`.
   public convenience init(inMemory name: String = "memory", isSynced: Bool = false) throws(StorageError) {
     var options = Options()
     options.history = isSynced ? .synced : .local
     try self.init(creatingIn: MemoryStorage(name: name), options: options)
   }
 
-  /// Makes an empty database in a storage that holds nothing.
+  /// Makes an empty database in a storage that is empty.
   package convenience init(creatingIn storage: any Storage, options: Options = Options()) throws(StorageError)
   {
     try storage.write(Self.emptyFile(key: options.encryptionKey, identity: storage.identity), at: 0)
@@ -151,14 +152,14 @@ public final class Database: Sendable {
 
   deinit { close() }
 
-  /// Closes the file, cleanly where it can be written. Nothing can be written any more; snapshots still held stay
+  /// Closes the file, and marks it as cleanly closed if this handle may write. Nothing can be written any more. Snapshots that still exist stay
   /// readable, and the file stays locked until the last of them is released.
   ///
-  /// Called by itself when the last reference goes. What goes wrong here loses nothing: the file is then recovered
-  /// when it is opened next.
+  /// It is called automatically when the last reference is released. An error in it loses nothing: the file is then recovered when it is opened the
+  /// next time.
   public func close() {
     guard !storage.isForked else { return }
-    // Not held as long as snapshots are.
+    // Snapshots that still exist do not keep this lock.
     storage.unlock(.syncAgent)
     writer?.gate.enterUncounted()
     defer { writer?.gate.leave() }
@@ -166,7 +167,7 @@ public final class Database: Sendable {
     if held.close() { leave() }
   }
 
-  /// Nobody else has the file open; whoever opens it next waits until this is done.
+  /// Whether no other handle has the file open. A process that opens it now waits until the closing is done.
   private var isLastOpen: Bool { !storage.isHeldElsewhere(.presence) }
 
   /// Whether another handle, of this process or another, has the file open.
@@ -174,21 +175,20 @@ public final class Database: Sendable {
     storage.isHeldElsewhere(.presence) || storage.isHeldElsewhere(.unlistedReader)
   }
 
-  /// Whether this handle relies on the schema that it has found: who would change it in another way than by adding to it asks `schemaUsers` first.
-  /// A handle relies on nothing when it is opened.
+  /// Sets whether this handle relies on the schema that it has found. A handle that wants to change the schema in another way than by adding to it
+  /// looks at `schemaUsers` first. A newly opened handle does not rely on the schema.
   package func setReliesOnSchema(_ relies: Bool) { held.participants.setRelying(relies, held.participant) }
 
-  /// The ids of the processes whose handles rely on the schema, beside this handle; 0 stands for a process in another namespace of process ids.
+  /// The ids of the processes whose handles rely on the schema, except this handle; 0 stands for a process in another namespace of process ids.
   package var schemaUsers: [UInt64] { held.participants.relying(exceptFor: held.participant) }
 
-  /// Closes a database that is of no use to who opened it. What was made beside the file for that goes again, unless others
-  /// have the file open.
+  /// Closes a database that its opener can't use. The files that it made beside the database are removed, unless another handle has the file open.
   package func abandon() {
     leavesNothing.store(true, ordering: .relaxed)
     close()
   }
 
-  /// After the last pin of a closed database.
+  /// Releases the file after the last pin of a closed database is gone.
   private func leave() {
     held.leave()
     if leavesNothing.load(ordering: .relaxed) { storage.removeOwnCompanions() }
@@ -197,9 +197,9 @@ public final class Database: Sendable {
 
   // MARK: - Reading and writing
 
-  /// The newest published version, held until the snapshot is released. Never waits.
+  /// A snapshot of the newest published version. Taking it never waits.
   ///
-  /// - Throws: `.forked`, `.controlReplaced`, `.truncated`, `.limitExceeded(.readers)`; `.system`.
+  /// - Throws: `.forked`, `.controlReplaced`, `.truncated`, `.limitExceeded(.readers)`, `.system`.
   public func snapshot() throws(StorageError) -> Snapshot {
     let pinned = try held.pin()
     let snapshot = Snapshot(database: self, version: pinned.version, failures: pinned.failures)
@@ -211,25 +211,24 @@ public final class Database: Sendable {
     return snapshot
   }
 
-  /// Calls `body` with the newest published version.
+  /// Calls `body` with a snapshot of the newest published version.
   ///
-  /// - Throws: what `snapshot` and `body` throw.
+  /// - Throws: what `snapshot()` and `body` throw.
   public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result { try body(snapshot()) }
 
-  /// Begins the one transaction that may write, after those that came before have ended.
+  /// Begins a write transaction. There is one at a time: the call waits until those of other threads and processes that came before have ended.
   ///
-  /// - Precondition: this thread has no open transaction on the same database: it would wait for itself.
-  /// - Throws: `.readOnly`, `.poisoned`; the first time also `.corrupted`, where the space of the file can't be told,
-  ///   and `.system`, where no range of addresses is left for its nodes;
-  ///   `.limitExceeded` when all version numbers are given; `.unknownFeature` where the file uses something that must be known
-  ///   to write it, and this version of the library does not know it.
+  /// - Precondition: this thread has no open transaction on the same database. Otherwise it waits for itself without end.
+  /// - Throws: `.readOnly`, `.forked` and `.poisoned`; `.unknownFeature` if the file uses a feature that this version of the library does not know
+  ///   and must know to write it; `.limitExceeded` if all version numbers are used up; at the first transaction also `.corrupted` if the free space
+  ///   of the file can't be read, and `.system` if no range of addresses is left for its nodes.
   public func beginWrite() throws(StorageError) -> WriteTransaction {
     try beginWrite { _ in }
   }
 
-  /// The same.
+  /// Begins a write transaction, as `beginWrite()` does.
   ///
-  /// - Parameter prepare: is called when nobody else makes a transaction, before this one begins.
+  /// - Parameter prepare: is called while no other transaction is open, before this one begins.
   func beginWrite(
     _ prepare: (Writer) throws(StorageError) -> Void
   ) throws(StorageError) -> WriteTransaction {
@@ -238,22 +237,18 @@ public final class Database: Sendable {
     return try beginInside(writer, prepare)
   }
 
-  /// Begins a transaction as `beginWrite` does, where that needs no waiting for another transaction, here or in another process;
-  /// nil where it does.
+  /// Begins a write transaction if it need not wait for one of this or another process; otherwise returns nil.
   ///
-  /// - Throws: what `beginWrite` throws.
+  /// - Throws: what `beginWrite()` throws.
   public func beginWriteIfFree() throws(StorageError) -> WriteTransaction? {
     let writer = try usableWriter()
     guard try writer.gate.enterIfFree() else { return nil }
     return try beginInside(writer) { _ in }
   }
 
-  /// Makes all commits that readers see durable, those that were relaxed too.
+  /// Makes all published commits durable, including the relaxed ones. It waits for the transaction of another thread, and for the disk.
   ///
-  /// Waits for the transaction of another thread, and for the disk.
-  ///
-  /// - Throws: what `beginWrite` throws; `.system`, after which the outcome of those commits is known only when the
-  ///   database is opened again.
+  /// - Throws: what `beginWrite()` throws; `.system`, after which it is unknown which of those commits survive until the database is opened again.
   public func flush() throws(StorageError) {
     guard let writer, held.block.current.number != held.block.durable.number else { return }
     guard !storage.isForked else { throw .forked(path: storage.path) }
@@ -271,16 +266,18 @@ public final class Database: Sendable {
     return writer
   }
 
-  /// - Precondition: this thread is inside the writer's gate.
+  /// Begins a transaction.
+  ///
+  /// - Precondition: this thread is inside the gate of the writer.
   private func beginInside(
     _ writer: Writer, _ prepare: (Writer) throws(StorageError) -> Void
   ) throws(StorageError) -> WriteTransaction {
     let transaction: WriteTransaction
     do throws(StorageError) {
-      // The writer walks over the nodes of the version it begins with, as this version of the library knows them.
+      // The writer reads the nodes of the version that it begins with, and has to know their form.
       if version > writableVersion.load(ordering: .relaxed), let snapshot = try? snapshot() {
         do throws(StorageError) { try checkWritable(snapshot, snapshot.version) } catch {
-          // Of a version that a failed sync has lost another one is recovered, and checked below.
+          // If a failed sync has lost this version, another one is recovered, and checked below.
           guard case .snapshotExpired = error else { throw error }
         }
       }
@@ -300,10 +297,11 @@ public final class Database: Sendable {
     return transaction
   }
 
-  /// Throws where a version has what must be known to write the file, and is not. O(1) for versions that this handle made.
+  /// Throws `.unknownFeature` if a version uses a feature that this library must know to write the file and does not know. O(1) for versions that
+  /// this handle made.
   private func checkWritable(_ reader: any NodeReader, _ number: UInt64) throws(StorageError) {
     guard writableVersion.load(ordering: .relaxed) != number else { return }
-    // Damage is met by who reads what is damaged, and told then. It does not hide what is beside it.
+    // Damage is ignored here: whoever reads the damaged part gets the error. It must not hide unknown features beside it.
     guard
       let catalogue = try undamaged({ () throws(StorageError) in try Catalogue(reader.root, reader.access()) }
       )
@@ -323,7 +321,7 @@ public final class Database: Sendable {
     if slots != nil, all != nil { noteWritable(number) }
   }
 
-  /// Answers what `body` reads; nil where that is damaged.
+  /// Returns the result of `body`; nil if what it reads is damaged.
   private func undamaged<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result? {
@@ -335,20 +333,21 @@ public final class Database: Sendable {
     }
   }
 
-  /// Notes that a version has nothing that must be known to write the file, and is not.
+  /// Notes that a version uses no feature that this library must know to write the file and does not know.
   func noteWritable(_ number: UInt64) { writableVersion.store(number, ordering: .relaxed) }
 
-  /// Answers the parts of a version that a library must know to write the file, and that this library does not know.
+  /// The features of a version that a library must know to write the file, and that this library does not know.
   func unknownToWrite(_ reader: any NodeReader) throws(StorageError) -> [StorageError.Feature] {
     let access = reader.access()
     let catalogue = try Catalogue(reader.root, access)
     return try catalogue.unknownToWrite(schemas(catalogue, access), access)
   }
 
-  /// Calls `body` in a transaction and commits what it did; cancels it when `body` throws.
+  /// Calls `body` in a write transaction, and commits its changes. If `body` throws, the transaction is cancelled. If `body` ends the transaction
+  /// itself, nothing more is done.
   ///
-  /// - Throws: what `body` throws, or a `StorageError` of the commit: nothing was then written, unless it is one
-  ///   after which `beginWrite` throws `.poisoned`.
+  /// - Throws: what `beginWrite()`, `body` and `WriteTransaction.commit(_:)` throw. After an error nothing was written, except if its outcome is
+  ///   unknown: then `beginWrite()` throws `.poisoned` from now on.
   public func write<Result>(_ durability: Durability = .full, _ body: (WriteTransaction) throws -> Result)
     throws -> Result
   {
@@ -359,7 +358,7 @@ public final class Database: Sendable {
     return result
   }
 
-  /// The schemas a catalogue names. O(1) while they do not change.
+  /// The schemas that a catalogue names. O(1) as long as they do not change.
   func schemas(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError) -> [TableSchema] {
     let known = knownSchemas.withLock { $0 }
     if known.tree == catalogue.schema { return known.schemas }
@@ -372,52 +371,52 @@ public final class Database: Sendable {
     if held.unpin(version, from: purpose) { leave() }
   }
 
-  /// Begins reading the version of a snapshot.
+  /// What a reader of a snapshot's version may read.
   func reach(of version: Version, seenFailures: UInt64) -> NodeReach {
     store.reach(below: held.isExpired(version.number, seen: seenFailures) ? 0 : version.end)
   }
 
-  /// Waits until a later version than `version` is published, by this process or another.
+  /// Waits until this or another process publishes a version later than `version`.
   ///
-  /// - Returns: the newest version's number; nil when the time has passed.
+  /// - Returns: the number of the newest version; nil if none was published within `timeout`.
   /// - Throws: `.forked`.
   public func waitForCommit(after version: UInt64, timeout: Duration) throws(StorageError) -> UInt64? {
     try held.wait(after: version, timeout: timeout)
   }
 
-  /// The same; ends early, with nil, when it is woken and `isStopped` answers true.
+  /// Waits like `waitForCommit(after:timeout:)`, but returns nil early if it is woken and `isStopped` returns true.
   package func waitForCommit(
     after version: UInt64, timeout: Duration, isStopped: () -> Bool
   ) throws(StorageError) -> UInt64? {
     try held.wait(after: version, timeout: timeout, isStopped: isStopped)
   }
 
-  /// Wakes who waits for commits, in all processes.
+  /// Wakes all threads of all processes that wait for commits.
   package func wakeWaiting() { storage.note?.wake() }
 
-  /// This process is a forked child of the one that opened the file.
+  /// Whether this process is a forked child of the one that opened the file.
   package var isForked: Bool { storage.isForked }
 
-  /// The newest published version's number.
+  /// The number of the newest published version.
   public var version: UInt64 { held.block.current.number }
 
-  /// How many versions are read, by this process and others, the newest included.
+  /// The number of versions that this and other processes read, including the newest one.
   public var activeVersions: Int { Set(held.readers.pins.map { $0.version } + [version]).count }
 
   /// The size of the file, in bytes.
   ///
-  /// - Throws: `.system` where the system does not tell it.
+  /// - Throws: `.system`.
   package var fileBytes: UInt64 { get throws(StorageError) { try storage.length() } }
 
-  /// Where the file is, for messages.
+  /// The path of the file; for a database in memory its name.
   public var path: String { storage.path }
 
-  /// Pages this handle has written that had held something before.
+  /// The number of pages that this handle has written and that had been in use before.
   package var recycledPages: Int {
     writer?.pages.with { $0.space.recycledPages } ?? 0
   }
 
-  /// Nodes this handle has moved, and how often it made the file shorter.
+  /// The number of nodes that this handle has moved, and how often it has shortened the file.
   package var compacted: (movedNodes: Int, truncations: Int) {
     guard let writer else { return (0, 0) }
     writer.gate.enterUncounted()
@@ -446,16 +445,15 @@ public final class Database: Sendable {
 
 }
 
-/// One version of a database, which never changes. Held until it is released; reading waits for nobody.
-///
-/// Safe to use from any number of threads at once.
+/// One version of a database. It never changes, reading it never waits, and its data stays in the file until the snapshot is released. Any number of
+/// threads may use it at once.
 public final class Snapshot: Sendable {
   let database: Database
   package let base: Version
-  /// How many syncs had failed when it was taken.
+  /// The number of syncs that had failed when it was taken.
   let failures: UInt64
 
-  /// What it is held for, where reports tell that.
+  /// What the version is held for, as reports show it.
   private let purpose: String?
 
   init(database: Database, version: Version, failures: UInt64, purpose: String? = nil) {
@@ -467,7 +465,7 @@ public final class Snapshot: Sendable {
 
   deinit { database.unpin(base.number, from: purpose) }
 
-  /// Another snapshot of the same version, whose purpose reports tell (`PinnedVersion.purpose`).
+  /// Makes another snapshot of the same version. Reports show its purpose (`PinnedVersion.purpose`).
   ///
   /// - Throws: `.forked`.
   public func held(for purpose: String) throws(StorageError) -> Snapshot {
@@ -481,7 +479,7 @@ public final class Snapshot: Sendable {
 
 extension Snapshot: NodeReader {
   package var root: Ref { base.root }
-  /// What it may read, for as long as it lives. Of a version that can't be believed any more every read throws.
+  /// What the snapshot may read while it exists. After a failed sync that may have lost the version, every read throws.
   @inline(__always)
   var reach: NodeReach { database.reach(of: base, seenFailures: failures) }
   @_lifetime(borrow self)

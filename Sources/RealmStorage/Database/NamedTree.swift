@@ -1,12 +1,12 @@
-/// Keys and values in the order of the keys, byte by byte, under a name of their own.
+/// An ordered tree of keys and values under a name of its own. Keys are compared byte by byte.
 ///
-/// Keys have up to 1,024 bytes, values up to 2^40. A tree that was never written to is empty.
+/// Keys have up to 1,024 bytes, values up to 2^40. A tree to which nothing was written is empty.
 public protocol ReadableTree {
-  /// What reading the tree needs; opaque. Only the library's own types can make one.
+  /// What the functions of the tree read. Only types of this library can make one.
   var contents: TreeContents { get }
 }
 
-/// Where a tree stands: its root, and who reads it.
+/// The root of a tree, and the snapshot or transaction that reads it.
 public struct TreeContents {
   let root: Ref
   let reader: any NodeReader
@@ -15,18 +15,19 @@ public struct TreeContents {
 extension ReadableTree {
   private var root: Ref { contents.root }
 
-  /// Entries in the tree. O(1).
+  /// The number of entries. O(1).
   ///
-  /// - Throws: `.corrupted`; `.system` where the system refuses, `.snapshotExpired` after a failed sync. So does all reading.
+  /// - Throws: `.corrupted`; `.system` if the system refuses to read; `.snapshotExpired` after a failed sync. All functions that
+  ///   read throw these.
   public func count() throws(StorageError) -> Int {
     let reader = contents.reader
     return Int(clamping: try OrderedTree.count(root, reader.access()))
   }
 
-  /// The error of a tree whose entries are not what its owner writes.
+  /// The error of a tree whose entries are not such as its owner writes.
   package var damaged: StorageError { contents.reader.access().corrupted(.structure, root) }
 
-  /// The value of a key, or nil. O(log n), and in proportion to the value.
+  /// The value for a key; nil if there is none. Takes O(log n), and time in proportion to the value.
   public func value(for key: [UInt8]) throws(StorageError) -> [UInt8]? {
     let reader = contents.reader
     let access = reader.access()
@@ -35,13 +36,13 @@ extension ReadableTree {
     }
   }
 
-  /// How many keys come before `key`. O(log n).
+  /// The number of keys that are less than `key`. O(log n).
   public func rank(of key: [UInt8]) throws(StorageError) -> Int {
     let reader = contents.reader
     return Int(clamping: try OrderedTree.rank(key.span.bytes, in: root, reader.access()))
   }
 
-  /// The entry with `position` entries before it, or nil. O(log n).
+  /// The entry with `position` entries before it; nil if there is none. O(log n).
   public func entry(at position: Int) throws(StorageError) -> (key: [UInt8], value: [UInt8])? {
     guard position >= 0 else { return nil }
     let reader = contents.reader
@@ -54,8 +55,8 @@ extension ReadableTree {
     }
   }
 
-  /// Calls `body` with each entry in order, from the first whose key is not less than `start`, until it answers false. The
-  /// tree must not change meanwhile.
+  /// Calls `body` with each entry in the order of the keys, from the first key that is not less than `start`, until it returns
+  /// false. The tree must not be changed in `body`.
   public func forEach(
     from start: [UInt8] = [], _ body: (_ key: [UInt8], _ value: [UInt8]) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -64,7 +65,7 @@ extension ReadableTree {
     var cursor = TreeCursor(root)
     try cursor.seek(start.span.bytes, reader.access())
     while cursor.isValid {
-      // A long reading gives up its access now and then, so that decrypted nodes can be forgotten behind it.
+      // A long walk renews its access now and then, so that decrypted nodes of earlier entries can be forgotten.
       let access = reader.access()
       var count = 0
       while cursor.isValid, count < 256 {
@@ -80,12 +81,12 @@ extension ReadableTree {
 
 /// A named tree of a snapshot.
 public struct Tree: ReadableTree {
+  /// What the functions of the tree read.
   public let contents: TreeContents
 }
 
-/// A named tree of a transaction, with its changes.
-///
-/// Used by the transaction's thread, while it is open.
+/// A named tree of a transaction, with the changes made so far. It is used by the thread of the transaction, while the
+/// transaction is open.
 public struct WritableTree: ReadableTree {
   private let transaction: WriteTransaction
   private let index: Int
@@ -100,11 +101,12 @@ public struct WritableTree: ReadableTree {
     nonmutating set { transaction.openTrees[index].root = newValue }
   }
 
+  /// What the functions of the tree read, as changed so far.
   public var contents: TreeContents { TreeContents(root: root, reader: transaction) }
 
-  /// Sets the value of a key. O(log n), and in proportion to the value.
+  /// Sets the value for a key. Takes O(log n), and time in proportion to the value.
   ///
-  /// - Throws: `.limitExceeded` for a key over 1,024 bytes; `.corrupted`.
+  /// - Throws: `.limitExceeded` for a key over 1,024 bytes or a value over 2^40; `.corrupted`.
   public func set(_ value: [UInt8], for key: [UInt8]) throws(StorageError) {
     guard value.count <= LongValue.maximumLength else {
       throw .limitExceeded(
@@ -118,7 +120,7 @@ public struct WritableTree: ReadableTree {
     if let old { try editor.freeTree(old) }
   }
 
-  /// Removes a key and its value, if it is there. O(log n).
+  /// Removes a key and its value, if the tree has it. O(log n).
   public func removeValue(for key: [UInt8]) throws(StorageError) {
     let editor = transaction.editor
     let found = try OrderedTree.find(key.span.bytes, in: root, editor.access()) { $0.ref }
@@ -127,7 +129,7 @@ public struct WritableTree: ReadableTree {
     if let old { try editor.freeTree(old) }
   }
 
-  /// Removes all entries. Takes time in proportion to the nodes that hold refs.
+  /// Removes all entries. Takes time in proportion to the nodes that have refs to others.
   public func removeAll() throws(StorageError) {
     try transaction.editor.freeTree(root)
     root = .null
@@ -139,19 +141,15 @@ public struct WritableTree: ReadableTree {
 }
 
 extension Snapshot {
-  /// The tree of that name; empty where none was written.
-  ///
-  /// - Throws: `StorageError.corrupted`.
+  /// The tree with a name. It is empty if nothing was written to it.
   public func tree(_ name: String) throws(StorageError) -> Tree {
     Tree(contents: TreeContents(root: try NamedTrees.root(of: name, in: self), reader: self))
   }
 
-  /// The names of all trees, in order.
+  /// The names of all trees, in their order.
   public func treeNames() throws(StorageError) -> [String] { try NamedTrees.names(in: self) }
 
-  /// How the tree `name` of this snapshot differs from that of `older`, in the order of the keys.
-  ///
-  /// Takes time in proportion to what changed, not to what exists.
+  /// The differences of a tree between an older snapshot and this one, in the order of the keys.
   package func treeDifferences(
     _ name: String, since older: Snapshot
   ) throws(StorageError) -> [TreeDiff.Difference] {
@@ -165,7 +163,7 @@ extension Snapshot {
   }
 }
 
-/// The names of a version's trees and their roots.
+/// The named trees of a version, and their roots.
 enum NamedTrees {
   static func root(of name: String, in reader: any NodeReader) throws(StorageError) -> Ref {
     let access = reader.access()
@@ -178,9 +176,9 @@ enum NamedTrees {
     return try all(in: Catalogue(reader.root, access), access).map { $0.name }
   }
 
-  /// Every tree; the root of an empty one is null.
+  /// All trees. The root of an empty one is null.
   ///
-  /// - Throws: `.corrupted`, also for a name that is none: under another one its content would be lost.
+  /// - Throws: `.corrupted`, also for a key that is not a valid name: under another name its content would be lost.
   static func all(
     in catalogue: Catalogue, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [(name: String, root: Ref)] {
@@ -201,13 +199,13 @@ enum NamedTrees {
     return trees
   }
 
-  /// Nil for what is no name.
+  /// The name of a key; nil if it is not a valid name.
   static func name(_ bytes: [UInt8]) -> String? {
     guard (1...Catalogue.maximumNameLength).contains(bytes.count) else { return nil }
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// Puts a tree's root, which a transaction has changed, into the catalogue.
+  /// Stores the root of a tree, which a transaction has changed, in the catalogue.
   static func set(_ tree: Ref, name: String, in root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     var catalogue = try Catalogue(root, editor.access())
     let nothing: [UInt8] = []

@@ -1,7 +1,8 @@
-/// An integer column of a group of rows.
+/// The values of a column of whole numbers, booleans or links in a group of rows. Positions of rows are those in the group.
 public struct IntegerColumn: ~Escapable, BitwiseCopyable {
   @usableFromInline let packed: NodeBytes
   private let nulls: NullBits
+  /// The number of rows in the group.
   @usableFromInline let least: Int64
   @usableFromInline let width: Int
   public let count: Int
@@ -22,23 +23,28 @@ public struct IntegerColumn: ~Escapable, BitwiseCopyable {
     }
   }
 
+  /// Whether the value of a row is null.
+  ///
+  /// - Precondition: `row` is in `0..<count`.
   public func isNull(_ row: Int) -> Bool { nulls[row] }
 
-  /// The value of a row; of one that is null, any.
+  /// The value of a row. It has no meaning if the row is null.
+  ///
+  /// - Precondition: `row` is in `0..<count`.
   @inlinable
   @inline(__always)
   public subscript(row: Int) -> Int64 {
-    // The width that most columns have.
+    // Most columns have this width.
     if width == 8 { return least &+ Int64(PackedIntegers.load(packed.span, row, as: UInt8.self)) }
     return least &+ Int64(bitPattern: PackedIntegers.load(packed.span, row, width: width))
   }
 }
 
-/// A double column of a group of rows.
+/// The values of a column of doubles in a group of rows. Positions of rows are those in the group.
 public struct DoubleColumn: ~Escapable, BitwiseCopyable {
   @usableFromInline let bytes: NodeBytes
   private let nulls: NullBits
-  /// The value of each row, where there are no bytes.
+  /// The number of rows in the group.
   @usableFromInline let absent: Double
   public let count: Int
 
@@ -55,35 +61,41 @@ public struct DoubleColumn: ~Escapable, BitwiseCopyable {
     }
   }
 
+  /// Whether the value of a row is null.
+  ///
+  /// - Precondition: `row` is in `0..<count`.
   public func isNull(_ row: Int) -> Bool { nulls[row] }
 
-  /// The value of a row; of one that is null, any.
+  /// The value of a row. It has no meaning if the row is null.
+  ///
+  /// - Precondition: `row` is in `0..<count`.
   @inlinable
   public subscript(row: Int) -> Double {
     bytes.isEmpty ? absent : Double(bitPattern: PackedIntegers.load(bytes.span, row, as: UInt64.self))
   }
 }
 
-/// Texts or data of rows that stand together.
+/// The texts or data of some rows of a group: those that are stored together. Positions of rows are those in the group.
 public struct TextColumn: ~Escapable, BitwiseCopyable {
   private enum Form: UInt8 {
     case piece, codes, absent, absentNull
   }
 
-  /// The piece; the cluster where there is none.
+  /// The piece that has the values; the cluster if there is no piece.
   private let view: NodeView
-  /// Of the piece, where each value ends in the heap; none where there is none.
+  /// The end of each value in the heap of the piece; empty if there is no piece.
   @usableFromInline let ends: NodeBytes
   @usableFromInline let heap: NodeBytes
   @usableFromInline let first: Int32
   private let end: Int32
   private let form: Form
-  /// Where the descriptor of codes stands in the cluster; of a column that the cluster lacks, its position in the schema.
+  /// The position of the descriptor of codes in the cluster; for a column that the cluster does not have, the column's position
+  /// in the schema.
   private let place: UInt16
   private let content: Lent<TableContent>
   private let access: LentAccess
 
-  /// The rows of the group it has.
+  /// The positions of the rows that it has.
   public var rows: Range<Int> { Int(first)..<Int(end) }
 
   @inline(__always)
@@ -101,7 +113,7 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
     self.access = access
   }
 
-  /// The column at a position of the schema, which the cluster lacks: all rows are null, or have one value.
+  /// Makes the column at a position of the schema, which the cluster does not have: all rows are null, or have the same value.
   @_lifetime(copy node, copy content, copy access)
   init(
     absent column: Int, isNull: Bool, _ node: ClusterNode, _ content: Lent<TableContent>, _ access: LentAccess
@@ -109,7 +121,7 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
     self.init(node, isNull ? .absentNull : .absent, place: UInt16(column), content, access)
   }
 
-  /// Of values that stand in the dictionary of their column.
+  /// Makes a column whose values are in the column's dictionary.
   @_lifetime(copy node, copy content, copy access)
   init(codesAt place: Int, _ node: ClusterNode, _ content: Lent<TableContent>, _ access: LentAccess) {
     self.init(node, .codes, place: UInt16(place), content, access)
@@ -130,6 +142,9 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
     self.access = access
   }
 
+  /// Whether the value of a row is null.
+  ///
+  /// - Precondition: `row` is in `rows`.
   public func isNull(_ row: Int) -> Bool {
     switch form {
     case .piece: return PieceNode(view).isNull(row - Int(first))
@@ -141,18 +156,21 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
     }
   }
 
-  /// The value stands apart, since it is long: read it by `RowGroup.value`.
+  /// Whether the value of a row is stored apart, because it is long. Read it by `RowGroup.value`.
+  ///
+  /// - Precondition: `row` is in `rows`.
   public func isLong(_ row: Int) -> Bool {
     form == .piece && PieceNode(view).isLong(row - Int(first))
   }
 
-  /// The bytes of a row's value; none of one that is null or stands apart.
+  /// The bytes of a row's value. They are empty if the value is null or stored apart.
   ///
-  /// - Throws: `StorageError.corrupted`, where the value stands in the column's dictionary.
+  /// - Precondition: `row` is in `rows`. Otherwise the program stops.
+  /// - Throws: `StorageError.corrupted` if the value is in a damaged dictionary of the column.
   @_lifetime(copy self)
   @inlinable
   public func bytes(_ row: Int) throws(StorageError) -> RawSpan {
-    // What most rows have is read where it is asked for.
+    // Values of most rows are read here, so that the code can be inlined.
     let index = row &- Int(first)
     guard UInt(bitPattern: index) < UInt(bitPattern: ends.count) / 2 else { return try bytesElsewhere(row) }
     let word = ends.word(index)
@@ -187,7 +205,7 @@ public struct TextColumn: ~Escapable, BitwiseCopyable {
   }
 }
 
-/// Which rows of a column are null.
+/// Says which rows of a column are null.
 struct NullBits: ~Escapable, BitwiseCopyable {
   private let bits: NodeBytes
   let isAll: Bool

@@ -1,20 +1,21 @@
 /// Rows of a table that are stored together: up to 512, column by column.
 ///
-/// The fast way to read much of a table, for the length of a function. Columns are named by their position in the
-/// schema.
+/// It is the fast way to read much of a table, inside the closure that gets the group. Columns are named by their position in the
+/// schema, and rows by their position in the group, in `0..<count`.
 ///
-/// - Precondition: of all methods, the table has the column, and it is of that type.
+/// - Precondition: for all methods, the table has the column, and it has the type that the method reads.
 public struct RowGroup: ~Copyable, ~Escapable {
   private let access: LentAccess
   private let content: Lent<TableContent>
   let node: ClusterNode
-  /// Notes what is read of a row that was found; not where all rows are gone through.
+  /// Whether it notes which columns are read, for later lookups. It does not in walks over all rows.
   private let notes: Bool
-  /// The cluster that a walk comes to next.
+  /// The next cluster of a walk.
   private let ahead: UpcomingBytes?
+  /// The number of rows.
   public var count: Int { node.rows }
 
-  /// What is read of most clusters before any of their values.
+  /// The number of bytes at the start of a cluster that are read before any values, for most clusters.
   static let headBytes = 512
 
   @inline(__always)
@@ -28,7 +29,8 @@ public struct RowGroup: ~Copyable, ~Escapable {
     self.access = access
   }
 
-  /// Of a walk: where a column is read, what is likely read of it in the next cluster is asked for.
+  /// Makes the group of a cluster in a walk. When a column is read, the part of it that is likely to be read in the next cluster
+  /// is prefetched.
   @inline(__always)
   @_lifetime(copy access, copy content)
   init(_ cluster: Ref, before next: Ref?, _ content: Lent<TableContent>, _ access: LentAccess)
@@ -41,7 +43,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
     self.access = access
   }
 
-  /// No rows.
+  /// Makes a group without rows.
   @inline(__always)
   @_lifetime(copy access, copy content)
   init(none content: Lent<TableContent>, _ access: LentAccess) {
@@ -52,17 +54,17 @@ public struct RowGroup: ~Copyable, ~Escapable {
     self.access = access
   }
 
-  /// What lies behind so many bytes comes by itself: processors follow a walk through memory.
+  /// The number of prefetched bytes. The processor itself prefetches what follows, when a walk reads memory in order.
   private static let aheadBytes = 512
 
-  /// Most often a column stands where it stood in the cluster before.
+  /// Prefetches a column of the next cluster, at the position that it has in this one: most often it is the same.
   @inline(__always)
   private func askAhead(_ descriptor: ClusterNode.Descriptor?) {
     guard let ahead, let descriptor else { return }
     ahead.prefetch(node.view.bodyOffset &+ descriptor.offset, count: min(descriptor.length, Self.aheadBytes))
   }
 
-  /// Asks for what was read of the rows found before.
+  /// Prefetches the columns that were read of rows found before.
   @inline(__always)
   func prefetch(_ row: Int) {
     content.use { content in
@@ -78,7 +80,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
   /// The key of a row.
   public func key(_ row: Int) throws(StorageError) -> UInt64 { node.key(row) }
 
-  /// A value of any column.
+  /// The value of a column of any type in a row.
   public func value(_ column: Int, _ row: Int) throws(StorageError) -> Value {
     note(column)
     let (column, dictionary) = content.use { content in
@@ -88,7 +90,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
     return try TableReading.value(column, row, of: node, dictionary: dictionary, NodeAccess(within: access))
   }
 
-  /// The values of an integer column, of a boolean one as 0 and 1, of links as keys.
+  /// The values of a column of whole numbers, booleans or links. Booleans are 0 and 1, links are the keys of their rows.
   @_lifetime(borrow self)
   public func integers(_ column: Int) throws(StorageError) -> IntegerColumn {
     let form = form(column, .integers)
@@ -98,7 +100,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
     return IntegerColumn(node, descriptor, form)
   }
 
-  /// The values of a double column.
+  /// The values of a column of doubles.
   @_lifetime(borrow self)
   public func doubles(_ column: Int) throws(StorageError) -> DoubleColumn {
     let form = form(column, .fixed, size: 8)
@@ -108,7 +110,11 @@ public struct RowGroup: ~Copyable, ~Escapable {
     return DoubleColumn(node, descriptor, form)
   }
 
-  /// The bytes of texts or data, from a row on; of as many rows as stand together.
+  /// The values of a column of strings or data, in the rows that are stored together with `row`. `TextColumn.rows` has the
+  /// positions of these rows, with `row` among them. To read all rows, start at 0 and ask again from `rows.upperBound` until it
+  /// is `count`.
+  ///
+  /// - Throws: `.corrupted`.
   @_lifetime(borrow self)
   public func texts(_ column: Int, from row: Int) throws(StorageError) -> TextColumn {
     let form = form(column, .varying)
@@ -130,12 +136,14 @@ public struct RowGroup: ~Copyable, ~Escapable {
     return TextColumn(piece, first: row &- index, content, access)
   }
 
-  /// Answers whether what is likely read of the column need not be asked for any more.
+  /// Notes that a column is read.
+  ///
+  /// - Returns: whether the column need not be prefetched any more.
   @discardableResult
   @inline(__always)
   private func note(_ column: Int) -> Bool { notes ? content.use { $0.noteRead(column) } : true }
 
-  /// What is known of a column that is read as one of a kind.
+  /// The form of a column that is read as a column of one kind.
   @inline(__always)
   private func form(_ column: Int, _ kind: ColumnForm.Kind, size: UInt8 = 0) -> ColumnForm {
     content.use { $0.form(column, kind, size: size) }
@@ -145,7 +153,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
 extension Table {
   var lent: Lent<TableContent> { @_lifetime(borrow self) get { Lent(content, of: self) } }
 
-  /// Calls `body` with the rows in the order they were made, as they are stored together, until it answers false.
+  /// Calls `body` with each group of rows, in the order of their keys, until it returns false.
   public func forEachGroup(
     _ body: (borrowing RowGroup) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -158,9 +166,11 @@ extension Table {
     }
   }
 
+  /// Calls `body` with the groups below a node.
+  ///
   /// - Parameters:
-  ///   - ref: a cluster, or a branch of them.
-  ///   - end: no key that comes is less: a forged tree may name one node many times.
+  ///   - ref: a cluster, or a branch of clusters.
+  ///   - end: the least key that may come. A forged tree may name one node many times.
   /// - Returns: whether `body` wants more.
   private func lendGroups(
     below ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64,
@@ -189,9 +199,10 @@ extension Table {
     return try body(group)
   }
 
-  /// The same for the row with a number as its primary key, which is of whole numbers and never null.
+  /// Calls `body` with the group that has the row with a primary key, and the position of the row in it. O(log n).
   ///
-  /// - Precondition: the table has such a primary key.
+  /// - Returns: the result of `body`; nil if there is no such row.
+  /// - Precondition: the primary key of the table has whole numbers and is not optional.
   @inlinable
   public func withRow<Result>(
     primaryKey number: Int64, _ body: (borrowing RowGroup, Int) throws(StorageError) -> Result
@@ -199,7 +210,9 @@ extension Table {
     try withRow(primaryKey: number, beginReading(), body)
   }
 
-  /// Calls `body` with the group that holds a row, and its place there; answers nil when there is no such row. O(log n).
+  /// Calls `body` with the group that has the row with a key, and the position of the row in it. O(log n).
+  ///
+  /// - Returns: the result of `body`; nil if there is no such row.
   @inlinable
   public func withRow<Result>(
     _ key: UInt64, _ body: (borrowing RowGroup, Int) throws(StorageError) -> Result
@@ -207,7 +220,7 @@ extension Table {
     try withRow(key, beginReading(), body)
   }
 
-  // Functions of their own: a variable that is lent is kept on the heap.
+  // These are separate functions, because a variable that is lent would be stored on the heap.
 
   @inlinable
   func withRow<Result>(
@@ -225,7 +238,9 @@ extension Table {
     try find(key, access).lend(body)
   }
 
-  /// - Precondition: the table has a primary key of whole numbers, which are never null.
+  /// The row with a primary key.
+  ///
+  /// - Precondition: the primary key of the table has whole numbers and is not optional.
   @inline(__always)
   func row(withPrimaryKey number: Int64, _ access: borrowing NodeAccess) throws(StorageError) -> UInt64? {
     precondition(content.hasKeyIndex, "the table has no primary key of whole numbers")
@@ -234,7 +249,7 @@ extension Table {
     return try IntegerIndex.row(of: number, leaf, access)
   }
 
-  /// The cluster that may hold a row.
+  /// The cluster that may have a row.
   @inline(__always)
   func cluster(of key: UInt64, _ access: borrowing NodeAccess) throws(StorageError) -> Ref {
     try content.clusters.leafAndRange(for: key, access).ref
@@ -262,7 +277,7 @@ extension Table {
   }
 }
 
-/// A row and the group that holds it; or none, and an empty group.
+/// A row and the group that has it; or no row, with an empty group.
 @usableFromInline
 struct FoundRow: ~Copyable, ~Escapable {
   @usableFromInline let group: RowGroup
@@ -275,7 +290,7 @@ struct FoundRow: ~Copyable, ~Escapable {
     row = -1
   }
 
-  /// None where the group has no row of that key; else what is likely read of it is asked for.
+  /// Finds a row in a group. If the group has it, the columns that are likely to be read are prefetched.
   @inline(__always)
   @_lifetime(copy group)
   init(_ key: UInt64, _ group: consuming RowGroup) {

@@ -1,15 +1,19 @@
-/// A plan that runs on one version, or on an open transaction as changed so far. It finds no more than it is asked for.
+/// Runs a plan on one version, or on an open transaction as changed so far. It looks only for as many rows as are requested.
 ///
-/// - Throws: of all, `.corrupted`; `.queryCancelled` and `.queryDeadline`, as `bounds` says.
+/// - Throws: all functions throw `.corrupted`, and `.queryCancelled` and `.queryDeadline` according to `bounds`.
 public struct RowSearch {
+  /// The plan that it runs.
   public let plan: RowPlan
-  /// When the search is to end before it has found all.
+  /// The conditions on which the search ends before it has found all rows.
   public var bounds: QueryBounds
-  /// What sorts and distinct values take beside the rows.
+  /// The memory that sorts and distinct values may use beside the rows.
   package var memory = SortMemory.standard
   private let table: Table
 
-  /// - Precondition: it is the plan's table, and has the columns that the plan names; in that version there are the tables that the plan's source names.
+  /// Makes a search.
+  ///
+  /// - Precondition: `table` is the plan's table and has the columns that the plan names, and its version has the tables that the
+  ///   plan's source names.
   public init(_ plan: RowPlan, in table: Table, within bounds: QueryBounds = QueryBounds()) {
     precondition(
       plan.table == table.schema.id,
@@ -21,10 +25,11 @@ public struct RowSearch {
 
   // MARK: - Finding
 
-  /// The keys of all rows, in the order that the plan says.
+  /// The keys of all rows that the plan finds, in its order.
   public func rows() throws(StorageError) -> [UInt64] { try run(atMost: nil) }
 
-  /// The keys of the first rows. Without a sort and distinct values in the plan, the source is looked at only until they are found.
+  /// The keys of the first rows that the plan finds. If the plan has no sort and no distinct values, the search stops when they
+  /// are found.
   ///
   /// - Precondition: `count` is not negative.
   public func rows(first count: Int) throws(StorageError) -> [UInt64] {
@@ -32,24 +37,25 @@ public struct RowSearch {
     return try run(atMost: count)
   }
 
-  /// The key of the first row; nil where there is none.
+  /// The key of the first row that the plan finds; nil if it finds none.
   public func first() throws(StorageError) -> UInt64? { try run(atMost: 1).first }
 
+  /// Whether the plan finds no row.
   public func isEmpty() throws(StorageError) -> Bool {
-    // A sort changes nothing of it.
+    // A sort does not change whether there are rows.
     var plan = plan
     plan.steps.removeAll { if case .sort = $0 { true } else { false } }
     return try RowSearch(plan, in: table, within: bounds).first() == nil
   }
 
-  /// How many rows there are. Rows are listed only where the plan has distinct values.
+  /// The number of rows that the plan finds. Rows are listed for that only if the plan has distinct values.
   public func count() throws(StorageError) -> Int {
     guard let start = plan.steps.lastIndex(where: { $0.isDistinct }) else {
       return window(of: try sourceCount(), plan.steps[...])
     }
     var listed = plan
     listed.steps = Array(plan.steps[...start])
-    // What is left out of equal ones does not change how many there are, unless rows were cut off before.
+    // Which of several equal rows stays does not change their number, unless rows were cut off before.
     if !listed.steps.contains(where: \.isCut) { listed.steps.removeAll { $0.isSort } }
     var search = RowSearch(listed, in: table, within: bounds)
     search.memory = memory
@@ -57,7 +63,7 @@ public struct RowSearch {
     return window(of: rows.count, plan.steps[(start + 1)...])
   }
 
-  /// Whether a row is among those that are found. Where the plan cuts off rows or leaves out equal ones, all are found for that.
+  /// Whether the plan finds a row. If the plan cuts off rows or leaves out equal ones, all rows are found for that.
   public func contains(_ row: UInt64) throws(StorageError) -> Bool {
     guard plan.steps.allSatisfy({ $0.isSort }) else { return try rows().contains(row) }
     if let sourceRows = try sourceRows(), !sourceRows.contains(row) { return false }
@@ -70,7 +76,7 @@ public struct RowSearch {
   private func run(atMost limit: Int?) throws(StorageError) -> [UInt64] {
     let needed = plan.needed(limit)
     var place = 0
-    // A sort that comes first is of the table itself, where nothing else was asked for.
+    // A sort that comes first sorts the table itself, if the plan asks for nothing else.
     var rows: [UInt64]?
     if case .sort(let keys)? = plan.steps.first, let wanted = needed[1],
       let found = try firstByIndex(wanted, by: keys)
@@ -97,10 +103,10 @@ public struct RowSearch {
     try bounds.check(reader.access())
   }
 
-  /// Of a table so large a part is looked at in the order of an index, before all rows are sorted instead.
+  /// An index is read for the first rows only up to this part of the table's rows; otherwise all rows are sorted instead.
   private static let indexShare = 16
 
-  /// The first rows by an indexed column, where its index finds them among few; nil where it does not, or there is none.
+  /// The first rows in the order of an indexed column; nil if there is no index, or it does not find them among few rows.
   private func firstByIndex(_ wanted: Int, by keys: [SortKey]) throws(StorageError) -> [UInt64]? {
     let most = table.count / Self.indexShare
     guard plan.source == .table, wanted <= most, let column = indexColumn(keys) else { return nil }
@@ -131,7 +137,7 @@ public struct RowSearch {
     return Array(found.prefix(wanted))
   }
 
-  /// The column whose index has the order of a sort's first key.
+  /// The column whose index has the order of the first sort key.
   private func indexColumn(_ keys: [SortKey]) -> Column? {
     guard let path = keys.first?.path, path.links.isEmpty else { return nil }
     let column = table.schema.columns[path.column]
@@ -142,7 +148,7 @@ public struct RowSearch {
     if case .table = plan.source, case .always = plan.predicate { true } else { false }
   }
 
-  /// Takes a step: the rows that it leaves take the place of those there were, and their memory where that is possible.
+  /// Carries out a step: it replaces the rows, and reuses their memory if possible.
   private func take(
     _ step: RowPlan.Step, _ rows: inout [UInt64]?, atMost needed: Int?
   ) throws(StorageError) {
@@ -153,7 +159,7 @@ public struct RowSearch {
     case .offset(let offset): rows?.removeSubrange(..<min(offset, count))
     case .distinct(let paths):
       if let needed {
-        // So many of the first rows that enough of them differ.
+        // It looks at more and more of the first rows, until enough of them are distinct.
         var looked = max(64, needed > count / 4 ? count : 4 * needed)
         while looked < count {
           var some = rows.map { Array($0.prefix(looked)) }
@@ -169,7 +175,9 @@ public struct RowSearch {
     }
   }
 
-  /// - Parameter rows: nil for all of the table.
+  /// Sorts rows.
+  ///
+  /// - Parameter rows: nil for all rows of the table.
   private func sort(
     _ rows: inout [UInt64]?, by keys: [SortKey], atMost needed: Int?
   ) throws(StorageError) {
@@ -180,7 +188,7 @@ public struct RowSearch {
     }
   }
 
-  /// The rows of the source of which the predicate holds, no more than `needed`.
+  /// The rows of the source that match the predicate, at most `needed`.
   private func source(atMost needed: Int?) throws(StorageError) -> [UInt64] {
     guard let rows = try sourceRows() else {
       let query = RowQuery(plan.predicate, of: table.form, table.tables, within: bounds)
@@ -212,7 +220,7 @@ public struct RowSearch {
     return try RowQuery(plan.predicate, of: table.form, table.tables, within: bounds).count(table.reader)
   }
 
-  /// How many of so many rows are left.
+  /// The number of rows that limits and offsets leave of `count` rows.
   private func window(of count: Int, _ steps: ArraySlice<RowPlan.Step>) -> Int {
     steps.reduce(count) { count, step in
       switch step {
@@ -223,7 +231,7 @@ public struct RowSearch {
     }
   }
 
-  /// The rows of a source that is not the table, before the predicate is asked; nil for all rows of the table.
+  /// The rows of a source other than the whole table, without the predicate; nil for all rows of the table.
   private func sourceRows() throws(StorageError) -> [UInt64]? {
     switch plan.source {
     case .table: return nil
@@ -255,14 +263,15 @@ public struct RowSearch {
 extension RowPlan.Step {
   fileprivate var isSort: Bool { if case .sort = self { true } else { false } }
   fileprivate var isDistinct: Bool { if case .distinct = self { true } else { false } }
-  /// Some rows go for their place in the order.
+  /// Whether the step removes rows by their position in the order.
   fileprivate var isCut: Bool { !isSort && !isDistinct }
 }
 
 // MARK: - In words
 
 extension RowSearch {
-  /// How the rows are found: a line for each stage, from the source on.
+  /// A text that describes how the rows are found, with a line for each stage from the source on. It is for people and may
+  /// change.
   public func explain() throws(StorageError) -> String {
     let reader = table.reader
     let access = reader.access()

@@ -1,12 +1,12 @@
 extension Snapshot {
-  /// How a table of this snapshot differs from that of another one, older or newer.
+  /// The changes of a table from another snapshot, older or newer, to this one.
   ///
-  /// Takes time in proportion to the clusters that only one of the two has, not to what exists; the versions between them
-  /// cost nothing. A table that a version lacks has no rows in it. For the elements of a collection that is among the columns
-  /// of a modification see `collectionChanges(inTable:column:ofRow:since:)`.
+  /// Takes time in proportion to the clusters that only one of the two snapshots has, and not to the whole table; the versions
+  /// between them cost nothing. A table that one of the snapshots does not have counts as one without rows.
+  /// `collectionChanges(inTable:column:ofRow:since:)` tells which elements of a modified collection differ.
   ///
-  /// - Precondition: both snapshots are of one file.
-  /// - Throws: `StorageError`, as all reading does.
+  /// - Precondition: both snapshots are of one file. Otherwise the program stops.
+  /// - Throws: what all functions that read throw.
   public func changes(inTable name: String, since other: Snapshot) throws(StorageError) -> TableChanges {
     try changes(inTable: name, isHidden: false, since: other)
   }
@@ -19,23 +19,23 @@ extension Snapshot {
       "Snapshot.changes(inTable:since:): the snapshots are of two files; take both from one")
     let (old, new) = (try other.side(name, isHidden: isHidden), try side(name, isHidden: isHidden))
     if let old, let new, old.schema.id == new.schema.id { return try TableDiff.changes(from: old, to: new) }
-    // Only a table of the same id has the same rows.
+    // Rows of two tables are the same only if the tables have the same id.
     var changes = TableChanges()
     if let old { changes.deletions = try TableDiff.changes(from: old, to: .empty(self)).deletions }
     if let new { changes.insertions = try TableDiff.changes(from: .empty(other), to: new).insertions }
     return changes
   }
 
-  /// How a collection of a row differs from that of another version: which elements were deleted, inserted and modified; nil
-  /// where one of the versions lacks the row or the column, or the column is of another type there.
+  /// The changes of a row's collection from another snapshot to this one: which elements were deleted, inserted and modified. Nil
+  /// if one of the snapshots does not have the row or the column, or the column has another type there.
   ///
-  /// Takes time in proportion to what changed in a large collection: of a list to the stretch from the first difference to the last
-  /// one. Of a small collection, of one that became large or small in between, and of a set or map in which entries of more than 1000 bytes changed,
-  /// it takes time in proportion to the whole.
+  /// For a large collection it takes time in proportion to the changes: for a list to the stretch from the first difference to
+  /// the last one. It takes time in proportion to the whole for a small collection, for one that became large or small in
+  /// between, and for a set or map in which entries of more than 1000 bytes changed.
   ///
-  /// - Parameter column: the position in the schema of this version; the column is one of collections.
-  /// - Precondition: both snapshots are of one file.
-  /// - Throws: `StorageError`, as all reading does.
+  /// - Parameter column: the position of the column in the schema of this version.
+  /// - Precondition: both snapshots are of one file, and the column is one of collections. Otherwise the program stops.
+  /// - Throws: what all functions that read throw.
   public func collectionChanges(
     inTable name: String, column: Int, ofRow key: UInt64, since other: Snapshot
   ) throws(StorageError) -> CollectionChanges? {
@@ -75,11 +75,11 @@ extension Snapshot {
   }
 }
 
-/// What differs, as changes of rows that can be applied.
+/// The difference between two versions as changes of rows that can be applied.
 extension Snapshot {
-  /// The changes that lead from an older version to this one. See `forEachRowChange(since:tables:_:)`.
+  /// The changes of rows that lead from an older version to this one; see `forEachRowChange(since:tables:_:)`.
   ///
-  /// Takes memory in proportion to them.
+  /// Takes memory in proportion to the changes.
   public func rowChanges(
     since older: Snapshot, tables: [String]? = nil
   ) throws(StorageError) -> [RecordedChange] {
@@ -91,28 +91,30 @@ extension Snapshot {
     return changes
   }
 
-  /// Calls `body` with the changes that lead from an older version to this one, until it answers false.
+  /// Calls `body` with the changes of rows that lead from an older version to this one, until it returns false.
   ///
-  /// The older version with the changes applied in their order has what this version has, and this version with their inverses applied
-  /// in the opposite order has what the older one had, but for the tables and columns that were added, which stay. Each change fits what those before it
-  /// leave; only links may lead to rows that come by a later change, or that went by an earlier one: links are complete behind the last
-  /// change. Nothing is derived: a link that went with its row is a change of its own, and an embedded object is a row.
+  /// Applying the changes in their order turns the older version into this one. Applying their inverses in the opposite order
+  /// turns this version into the older one, except that added tables and columns stay. Each change fits the state that the
+  /// changes before it leave; only links may lead to rows that a later change makes, or that an earlier one deleted: all links
+  /// are complete after the last change. Changes do not follow from others: a link that was lost with its row is a change of its
+  /// own, and an embedded object is a row.
   ///
-  /// Tables and columns that were added come first. Then come, table by table, rows that went, values that differ, and rows that came; of
-  /// several rows of a cluster `deleteMany` and `createMany` tell. A value of a cell, of mixed ones also a whole list or map, differs by `set`; a
-  /// collection by changes of its elements, as few as `collectionChanges(inTable:column:ofRow:since:)` finds. A row whose primary key another row
-  /// takes comes before that one; where rows swap their keys, one of them has another key meanwhile. Hidden tables are not told, nor are
-  /// indexes that were made or removed, but for primary keys.
+  /// Added tables and columns come first. Then come, table by table, deleted rows, changed values and new rows; several rows of a
+  /// cluster are told by one `deleteMany` or `createMany`. A changed value of a cell is told by `set`, for a mixed value also if
+  /// it is a whole list or map. A changed collection is told by changes of its elements, as few as
+  /// `collectionChanges(inTable:column:ofRow:since:)` finds. A row whose primary key another row takes comes before that row; if
+  /// rows swap their keys, one of them has another key in between. Hidden tables are left out, and so are added and removed
+  /// indexes, except primary keys.
   ///
-  /// Takes time in proportion to the clusters that only one version has, as `changes(inTable:since:)` does. Takes memory for what differs of
-  /// one cluster, and for the primary keys that rows have changed.
+  /// Takes time in proportion to the clusters that only one version has, as `changes(inTable:since:)` does. Takes memory for the
+  /// differences of one cluster, and for the primary keys that rows have changed.
   ///
   /// - Parameters:
-  ///   - older: the version to begin with, which may also be one that is newer by its number.
-  ///   - tables: the names of the tables that are compared; all where it is nil.
-  /// - Precondition: both snapshots are of one file.
-  /// - Throws: `.schemaChanged` where a table or column of the older version is not there, or is another: nothing was told then. Else as all
-  ///   reading does, and what `body` throws.
+  ///   - older: the version to start from. It may have a greater number than this one.
+  ///   - tables: the names of the tables to compare; nil for all.
+  /// - Precondition: both snapshots are of one file. Otherwise the program stops.
+  /// - Throws: `.schemaChanged` if a table or column of the older version is missing or changed: `body` was not called then. Also
+  ///   what all functions that read throw, and what `body` throws.
   public func forEachRowChange(
     since older: Snapshot, tables: [String]? = nil,
     _ body: (RecordedChange) throws(StorageError) -> Bool
@@ -131,7 +133,7 @@ extension Snapshot {
     for pair in schemas.pairs {
       let new = try side(of: pair.new)
       let old = try pair.old.map { (schema) throws(StorageError) in try older.side(of: schema) }
-      // A table that was made has all of its columns before its first row.
+      // A new table has all of its columns before its first row.
       let empty = TableDiff.Side(schema: pair.new, root: TableRoot(), reader: older)
       guard try RowDiff(old ?? empty, new).forEach(body) else { return }
     }

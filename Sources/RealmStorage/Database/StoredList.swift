@@ -1,9 +1,10 @@
-/// The list of a row, as a version or an open transaction has it: its elements are read one by one, or as many as stand
+/// The list of a row in a version or an open transaction. Its elements are read one by one, or in groups that are stored
 /// together.
 ///
-/// A list of a transaction shows the changes that were made before it was asked for. It may not be read after a later change.
+/// A list of a transaction shows the changes that were made before it was requested. It must not be read after a later change.
 public struct StoredList {
-  /// The place of a list in a version, or its content where that is small. A program that keeps it keeps no version in use.
+  /// What was found of a list: its position in the file, or its elements if it is small. Keeping it does not keep the version in
+  /// the file.
   public struct Found: Sendable {
     fileprivate enum Form {
       case inline([Value])
@@ -12,14 +13,16 @@ public struct StoredList {
 
     fileprivate let form: Form
     fileprivate let element: Column
+    /// The number of elements.
     public let count: Int
   }
 
   private let content: TableContent
-  /// See `Table.list(_:)`.
+  /// What was found of the list; see `Table.list(_:)`.
   public let found: Found
   private var form: Found.Form { found.form }
   private var element: Column { found.element }
+  /// The number of elements.
   public var count: Int { found.count }
 
   fileprivate init(_ values: [Value], _ content: TableContent, _ column: Column) {
@@ -41,7 +44,7 @@ public struct StoredList {
 
   /// The element at a position. O(log n).
   ///
-  /// - Precondition: there is one.
+  /// - Precondition: `position` is in `0..<count`.
   /// - Throws: `.corrupted`.
   public func element(at position: Int) throws(StorageError) -> Value {
     check(position, below: count)
@@ -52,11 +55,11 @@ public struct StoredList {
     }
   }
 
-  /// The elements from a position on, as many as stand together: all of a short list, up to 512 of a long one; none behind the
-  /// last element. Who walks a list asks for what follows, so that the list is never in memory whole. O(log n) beside the
-  /// elements.
+  /// A group of elements from a position on: all of a short list, up to 512 of a long one, and none after the last element. To
+  /// read a whole list, ask again from the position after the group; so the list is never in memory as a whole. Takes O(log n),
+  /// and time in proportion to the returned elements.
   ///
-  /// - Precondition: the position is at most `count`.
+  /// - Precondition: `position` is in `0...count`.
   /// - Throws: `.corrupted`.
   public func elements(from position: Int) throws(StorageError) -> [Value] {
     check(position, below: count + 1)
@@ -68,7 +71,7 @@ public struct StoredList {
     }
   }
 
-  /// All elements.
+  /// All elements. Takes time in proportion to the list.
   ///
   /// - Throws: `.corrupted`.
   public func elements() throws(StorageError) -> [Value] {
@@ -78,7 +81,8 @@ public struct StoredList {
     }
   }
 
-  /// The position of the first element of which `condition` holds; nil where there is none.
+  /// The position of the first element that matches a condition; nil if there is none. Takes time in proportion to the elements
+  /// that are looked at.
   ///
   /// - Throws: `.corrupted`.
   public func firstIndex(where condition: (Value) -> Bool) throws(StorageError) -> Int? {
@@ -97,17 +101,18 @@ public struct StoredList {
 }
 
 extension Table {
-  /// A list that was found before.
+  /// The list that was found before.
   ///
-  /// - Precondition: it was found in a table of this version.
+  /// - Precondition: it was found in this table, in the same version.
   public func list(_ found: StoredList.Found) -> StoredList { StoredList(found, content) }
 
-  /// A list without elements, in the place of one whose row is gone.
+  /// An empty list of a column, for a row that does not exist any more.
   package func emptyList(_ column: Int) -> StoredList { StoredList([], content, schema.columns[column]) }
 
-  /// The list of a row; nil where there is no such row. O(log n), and O(1) in the length of a long list.
+  /// The list of a row; nil if there is no such row. O(log n) in the number of rows, and O(1) in the length of a long list.
   ///
-  /// - Precondition: the column, named by its position in the schema, is one of lists.
+  /// - Parameter column: the position of the column in the schema.
+  /// - Precondition: the column is one of lists.
   /// - Throws: `.corrupted`.
   public func list(_ column: Int, ofRow key: UInt64) throws(StorageError) -> StoredList? {
     let content = content

@@ -1,8 +1,10 @@
-/// The set or the map of a row, as a version or an open transaction has it: its entries are found one by one, or read in order.
+/// The set or map of a row in a version or an open transaction. Its entries are found one by one, or read in order.
 ///
-/// A set or map of a transaction shows the changes that were made before it was asked for. It may not be read after a later change.
+/// A set or map of a transaction shows the changes that were made before it was requested. It must not be read after a later
+/// change.
 public struct StoredSorted {
-  /// The place of a set or map in a version, or its content where that is small. A program that keeps it keeps no version in use.
+  /// What was found of a set or map: its position in the file, or its content if it is small. Keeping it does not keep the
+  /// version in the file.
   public struct Found: Sendable {
     fileprivate enum Form {
       case inline(Value)
@@ -11,16 +13,16 @@ public struct StoredSorted {
 
     fileprivate let form: Form
     fileprivate let column: Column
-    /// How many elements a set has, or keys a map.
+    /// The number of elements of a set, or of keys of a map.
     public let count: Int
   }
 
   private let content: TableContent
-  /// See `Table.sorted(_:)`.
+  /// What was found of the set or map; see `Table.sorted(_:)`.
   public let found: Found
   private var form: Found.Form { found.form }
   private var column: Column { found.column }
-  /// How many elements a set has, or keys a map.
+  /// The number of elements of a set, or of keys of a map.
   public var count: Int { found.count }
 
   fileprivate init(_ value: Value, _ content: TableContent, _ column: Column) {
@@ -41,7 +43,7 @@ public struct StoredSorted {
     found = Found(form: .tree(tree), column: column, count: count)
   }
 
-  /// Whether a set has an element that is equal. O(log n).
+  /// Whether a set has an equal element. O(log n).
   ///
   /// - Throws: `.corrupted`.
   public func contains(_ element: Value) throws(StorageError) -> Bool {
@@ -52,7 +54,7 @@ public struct StoredSorted {
     }
   }
 
-  /// The position of an element of a set; nil where none is equal. O(log n).
+  /// The position of the equal element of a set; nil if there is none. O(log n).
   ///
   /// - Throws: `.corrupted`.
   public func position(of element: Value) throws(StorageError) -> Int? {
@@ -67,7 +69,7 @@ public struct StoredSorted {
     }
   }
 
-  /// The value of a key of a map; nil where there is none. O(log n).
+  /// The value for a key of a map; nil if there is none. O(log n).
   ///
   /// - Throws: `.corrupted`.
   public func value(forKey key: String) throws(StorageError) -> Value? {
@@ -79,9 +81,9 @@ public struct StoredSorted {
     }
   }
 
-  /// The element of a set, or the value of a map, at a position in the order of the elements, or of the keys. O(log n).
+  /// The element of a set, or the value of a map, at a position in the order of the elements or keys. O(log n).
   ///
-  /// - Precondition: there is one.
+  /// - Precondition: `position` is in `0..<count`.
   /// - Throws: `.corrupted`.
   public func element(at position: Int) throws(StorageError) -> Value {
     precondition(
@@ -97,8 +99,8 @@ public struct StoredSorted {
     }
   }
 
-  /// Entries from a position on, in their order, a few hundred at most; none behind the last. A set has no keys. O(log n) beside the
-  /// entries.
+  /// A group of entries from a position on, in their order: at most 256 of a large collection, all of a small one, and none after
+  /// the last entry. The keys are nil for a set. Takes O(log n), and time in proportion to the returned entries.
   ///
   /// - Throws: `.corrupted`.
   public func entries(from position: Int) throws(StorageError) -> [(key: String?, value: Value)] {
@@ -115,7 +117,7 @@ public struct StoredSorted {
     }
   }
 
-  /// All of it: `.list` for a set, in order, `.map` for a map.
+  /// The whole content: a `.list` in the order of the elements for a set, a `.map` for a map.
   ///
   /// - Throws: `.corrupted`.
   public func all() throws(StorageError) -> Value {
@@ -127,19 +129,20 @@ public struct StoredSorted {
 }
 
 extension Table {
-  /// A set or map that was found before.
+  /// The set or map that was found before.
   ///
-  /// - Precondition: it was found in a table of this version.
+  /// - Precondition: it was found in this table, in the same version.
   public func sorted(_ found: StoredSorted.Found) -> StoredSorted { StoredSorted(found, content) }
 
-  /// A set or map without entries, in the place of one whose row is gone.
+  /// An empty set or map of a column, for a row that does not exist any more.
   package func emptySorted(_ column: Int) -> StoredSorted {
     StoredSorted(schema.columns[column].absentValue, content, schema.columns[column])
   }
 
-  /// The set or map of a row; nil where there is no such row. O(log n), and O(1) in the size of a large one.
+  /// The set or map of a row; nil if there is no such row. O(log n) in the number of rows, and O(1) in the size of a large one.
   ///
-  /// - Precondition: the column, named by its position in the schema, is one of sets or maps.
+  /// - Parameter column: the position of the column in the schema.
+  /// - Precondition: the column is one of sets or maps.
   /// - Throws: `.corrupted`.
   public func sorted(_ column: Int, ofRow key: UInt64) throws(StorageError) -> StoredSorted? {
     let content = content
@@ -158,10 +161,11 @@ extension Table {
     }
   }
 
-  /// The list or map that stands in a mixed value; nil where there is no such row, or it is not in its cell any more.
+  /// The list or map that is part of a mixed value; nil if there is no such row, or its cell does not have the list or map any
+  /// more.
   ///
-  /// Takes time in proportion to the mixed value in which it stands, where `place.near` is right or nearly so; else to what stands before
-  /// it in the cell.
+  /// Takes time in proportion to the mixed value around it if `place.near` is right or nearly right; otherwise to everything that
+  /// stands before it in the cell.
   ///
   /// - Precondition: the column is one of mixed values.
   /// - Throws: `.corrupted`.

@@ -1,32 +1,43 @@
 extension Table {
-  /// The sum of a column's values, nulls and NaN aside; without any, zero.
+  /// The sum of the values of a column, without nulls and NaN; zero if there are none. Takes time in proportion to the rows.
   ///
-  /// - Parameter rows: nil for all rows. A row that is given twice counts twice, one that is not there not at all.
-  /// - Precondition: the column is one of the table, of whole numbers, floats, doubles or decimals, and no list.
+  /// - Parameters:
+  ///   - column: the position of the column in the schema.
+  ///   - rows: the keys of the rows; nil for all rows. A key that stands twice counts twice, and one that no row has is ignored.
+  /// - Precondition: the table has the column, which has whole numbers, floats, doubles or decimals and is not a collection.
   public func sum(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Sum {
     Sum(try aggregate(column, of: rows))
   }
 
-  /// The average of a column's values, nulls and NaN aside: a double, of decimals a decimal; null without any.
+  /// The average of the values of a column, without nulls and NaN; null if there are none. It is a decimal for a column of
+  /// decimals, otherwise a double. Takes time in proportion to the rows.
   ///
-  /// - Parameter rows: as of `sum(_:of:)`.
-  /// - Precondition: as of `sum(_:of:)`.
+  /// - Parameters:
+  ///   - column: the position of the column in the schema.
+  ///   - rows: the keys of the rows, as in `sum(_:of:)`.
+  /// - Precondition: the table has the column, which has whole numbers, floats, doubles or decimals and is not a collection.
   public func average(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Value {
     try aggregate(column, of: rows).average
   }
 
-  /// The least of a column's values, nulls and NaN aside; null without any.
+  /// The smallest value of a column, without nulls and NaN; null if there is none. Takes time in proportion to the rows.
   ///
-  /// - Parameter rows: as of `sum(_:of:)`.
-  /// - Precondition: the column is one of the table, of whole numbers, floats, doubles, decimals or dates, and no list.
+  /// - Parameters:
+  ///   - column: the position of the column in the schema.
+  ///   - rows: the keys of the rows, as in `sum(_:of:)`.
+  /// - Precondition: the table has the column, which has whole numbers, floats, doubles, decimals or dates and is not a
+  ///   collection.
   public func minimum(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Value {
     try extreme(column, of: rows, isGreatest: false)
   }
 
-  /// The greatest of a column's values, nulls and NaN aside; null without any.
+  /// The greatest value of a column, without nulls and NaN; null if there is none. Takes time in proportion to the rows.
   ///
-  /// - Parameter rows: as of `sum(_:of:)`.
-  /// - Precondition: as of `minimum(_:of:)`.
+  /// - Parameters:
+  ///   - column: the position of the column in the schema.
+  ///   - rows: the keys of the rows, as in `sum(_:of:)`.
+  /// - Precondition: the table has the column, which has whole numbers, floats, doubles, decimals or dates and is not a
+  ///   collection.
   public func maximum(_ column: Int, of rows: [UInt64]?) throws(StorageError) -> Value {
     try extreme(column, of: rows, isGreatest: true)
   }
@@ -47,7 +58,7 @@ extension Table {
       }
       return total
     }
-    // One by one, since a row that is given twice counts twice.
+    // The rows are added one by one, because a key that stands twice counts twice.
     try ClusterWalk.forEachRow(of: rows, in: clusters, reader) { row, cluster, _ in
       var one = RowMask.none
       one.insert(row)

@@ -1,14 +1,14 @@
-/// Lookups of many rows, whose cache misses overlap.
+/// Lookups of many rows at once, so that their cache misses overlap.
 ///
-/// A lookup waits for memory about four times, each time for an address that the wait before it has told: the leaf of
-/// the index, the cluster, the piece. Of one row nothing can be done about that; of many, each wait is for a whole batch.
+/// A lookup waits for memory about four times, each time for an address that it has just read: the leaf of the index, the
+/// cluster, the piece. For one row nothing can be done about that. For many rows, each wait serves a whole batch.
 extension Table {
-  /// Calls `body` with the group and place of each row whose primary key is among the numbers, and with the position of
-  /// that number. In the order of the numbers; those that are no row's are left out.
+  /// Calls `body` for each row whose primary key is one of some numbers, in the order of the numbers: with the position of the
+  /// number, the group that has the row, and the row's position in the group. Numbers that are not a primary key are left out.
   ///
-  /// O(log n) each, and less than one after another: what many of them need is asked for at once.
+  /// Takes O(log n) for each row, and less time than single lookups, because the memory that many rows need is requested at once.
   ///
-  /// - Precondition: the table has a primary key of whole numbers, which are never null.
+  /// - Precondition: the primary key of the table has whole numbers and is not optional.
   public func forEachRow(
     withPrimaryKeys numbers: [Int64],
     _ body: (_ position: Int, _ group: borrowing RowGroup, _ row: Int) throws(StorageError) -> Void
@@ -40,7 +40,8 @@ extension Table {
     }
   }
 
-  /// The same with the rows of some keys: those without a row are left out.
+  /// Calls `body` for each row with one of some keys, in the order of the keys: with the position of the key, the group that has
+  /// the row, and the row's position in the group. Keys that no row has are left out.
   public func forEachRow(
     _ keys: [UInt64],
     _ body: (_ position: Int, _ group: borrowing RowGroup, _ row: Int) throws(StorageError) -> Void
@@ -59,7 +60,8 @@ extension Table {
     }
   }
 
-  /// So many that memory is kept busy, and so few that what was asked for is still in the cache when it is read.
+  /// The number of rows in a batch: enough to keep the memory busy, and few enough that prefetched data is still in the cache
+  /// when it is read.
   private static let batch = 32
 
   private typealias IndexPlace = (ref: Ref, least: UInt64, next: UInt64)
@@ -68,12 +70,12 @@ extension Table {
     var position: Int
     var key: UInt64
     var cluster: Ref
-    /// Else it was found in an index.
+    /// Whether the row may not exist. It is false for a row that was found in an index.
     var mayBeGone = false
     var row = -1
   }
 
-  /// The cluster that may hold a row; its head is asked for.
+  /// The cluster that may have a row. It prefetches the head of the cluster.
   @inline(__always)
   private func ask(forRow key: UInt64, _ access: borrowing NodeAccess) throws(StorageError) -> Ref {
     let cluster = try cluster(of: key, access)

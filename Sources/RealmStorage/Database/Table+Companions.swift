@@ -1,24 +1,25 @@
-/// Ids of the elements of lists, and links to rows that are not there: what is kept beside the cells of a column.
+/// Ids of list elements, and links to rows that do not exist: what is stored beside the cells of a column.
 ///
-/// - Precondition: of all, the column is named by its position in the schema, and holds a property.
-/// - Throws: of all, `.corrupted`.
+/// - Precondition: for all functions, `column` is the position in the schema of a column that holds a property.
+/// - Throws: all functions throw `.corrupted`.
 extension Table {
-  /// The ids of the elements of a list, in their order; nil where the elements of the column have none, or where there is no such row.
+  /// The ids of the elements of a list, in their order; nil if the elements of the column have no ids, or there is no such row.
   public func elementIDs(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64]? {
     try schema.elementIDs(column) { (place) throws(StorageError) in
       try value(schema.columns[place], ofRow: key)
     }
   }
 
-  /// The ids of the places that the elements of a list were moved to, in their order, nil for an element that was never moved; nothing where none was. Nil as
-  /// `elementIDs`.
+  /// The ids of the places to which the elements of a list were moved, in the order of the elements; an entry is nil if its
+  /// element was never moved. The result is empty if no element was ever moved, and nil if the elements of the column have no
+  /// ids, or there is no such row.
   public func elementPlaces(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64?]? {
     try schema.elementPlaces(column) { (place) throws(StorageError) in
       try value(schema.columns[place], ofRow: key)
     }
   }
 
-  /// The links of a cell to rows that are not there. In the order of a list; of sets and maps in no order.
+  /// The links of a cell to rows that do not exist: in the order of a list, and in no order for sets and maps.
   public func absentLinks(ofColumn column: Int, ofRow key: UInt64) throws(StorageError) -> [AbsentLink] {
     let links = try schema.absentLinks(column) { (place) throws(StorageError) in
       try value(schema.columns[place], ofRow: key)
@@ -27,9 +28,9 @@ extension Table {
     return links
   }
 
-  /// The cells with links to the row of this table that has a primary key and is not there: each by its table, its column and its row. A cell may be
-  /// among them that links to another primary key, where the two are long and begin alike, or are numbers of more than 53 bits: `absentLinks` of the cell tells.
-  /// O(log n), and in proportion to them.
+  /// The cells with links to a row of this table that does not exist and would have a primary key: for each its table, its column
+  /// and its row. A few cells may be among them that link to another primary key, if both keys are long and begin alike, or are
+  /// numbers of more than 53 bits: `absentLinks` of the cell shows it. Takes O(log n), and time in proportion to the cells.
   public func sources(
     ofAbsent primaryKey: Value
   ) throws(StorageError) -> [(table: UInt32, column: UInt16, row: UInt64)] {
@@ -38,14 +39,14 @@ extension Table {
   }
 }
 
-/// The same of a table of a transaction, with its changes.
+/// Ids of list elements, and links to rows that do not exist, in a table of a transaction as changed so far.
 ///
-/// - Throws: of all, `.limitExceeded` too: then the transaction can't be committed any more.
+/// - Throws: all functions throw `.corrupted` and `.limitExceeded`: then the transaction can't be committed.
 extension WritableTable {
-  /// From now on the elements of lists have ids, those of columns that are added later too. Lists that stand in mixed values are left out. Ids are given by the
-  /// recorder of each transaction: without one that gives ids no element can be inserted or moved.
+  /// Gives ids to the elements of lists from now on, also in columns that are added later, but not in lists that are parts of
+  /// mixed values. The recorder of each transaction provides the ids: without one that does, no element can be inserted or moved.
   ///
-  /// - Throws: `.tableNotEmpty` where there are rows; `.schemaChangeWhileRecording`. Nothing was changed then.
+  /// - Throws: `.tableNotEmpty` if there are rows; `.schemaChangeWhileRecording`. Nothing was changed then.
   public func useElementIDs() throws(StorageError) {
     let writer = try usableWriter()
     guard !schema.hasElementIDs else { return }
@@ -56,17 +57,17 @@ extension WritableTable {
     try writer.useElementIDs()
   }
 
-  /// See `Table.elementIDs`.
+  /// The ids of the elements of a list, as changed so far; see `Table.elementIDs(ofList:ofRow:)`.
   public func elementIDs(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64]? {
     try schema.elementIDs(column) { (place) throws(StorageError) in try value(place, ofRow: key) }
   }
 
-  /// See `Table.elementPlaces`.
+  /// The ids of the places to which elements were moved, as changed so far; see `Table.elementPlaces(ofList:ofRow:)`.
   public func elementPlaces(ofList column: Int, ofRow key: UInt64) throws(StorageError) -> [UInt64?]? {
     try schema.elementPlaces(column) { (place) throws(StorageError) in try value(place, ofRow: key) }
   }
 
-  /// See `Table.absentLinks`.
+  /// The links of a cell to rows that do not exist, as changed so far; see `Table.absentLinks(ofColumn:ofRow:)`.
   public func absentLinks(ofColumn column: Int, ofRow key: UInt64) throws(StorageError) -> [AbsentLink] {
     let links = try schema.absentLinks(column) { (place) throws(StorageError) in
       try value(place, ofRow: key)
@@ -75,14 +76,16 @@ extension WritableTable {
     return links
   }
 
-  /// Gives a cell links to rows that are not there, in place of those it had. A single value becomes null with that, and a map loses the keys. Each link takes its
-  /// place when a row of its primary key is made. It goes when the cell is set, the key of the map is set or removed, or the collection is emptied by
-  /// assigning an empty one; as elements of a list come and go, the positions of the links among them follow.
+  /// Replaces the links of a cell to rows that do not exist. A single value becomes null by that, and a map loses the keys of the
+  /// links. A link becomes an ordinary one when a row with its primary key is made. It is removed when the cell is set, the key
+  /// of the map is set or removed, or the collection is emptied by assigning an empty one. When elements of a list are inserted
+  /// or removed, the positions of the links among them follow.
   ///
-  /// - Parameter links: of a list in order.
-  /// - Precondition: the column can link to the tables, which have a primary key of that type; no row has that primary key; places are those of the column's kind
-  ///   of collection, and elements have ids where those of the column do.
+  /// - Parameter links: the links; those of a list in their order.
+  /// - Precondition: the column can link to the tables, which have a primary key of that type; no row has that primary key; the
+  ///   places fit the kind of the collection; and the links have element ids if the elements of the column have.
   /// - Returns: whether there is such a row.
+  /// - Throws: `.notSyncable` in a synced file. Nothing was changed then.
   @discardableResult
   public func setAbsentLinks(
     _ links: [AbsentLink], ofColumn column: Int, ofRow key: UInt64
@@ -103,7 +106,8 @@ extension WritableTable {
   }
 }
 
-/// What the companions of a column say of a row, whose values `read` gives by the position of a column; nil where there is no such row.
+/// Reads what the companions of a column store for a row. `read` returns the row's value in the column at a position, or nil if
+/// there is no such row.
 extension TableSchema {
   fileprivate typealias Read = (_ position: Int) throws(StorageError) -> Value?
 
@@ -118,7 +122,7 @@ extension TableSchema {
     return try read(places)?.elementPlaces
   }
 
-  /// Nil for what is damaged.
+  /// Reads the links; nil if they are damaged.
   fileprivate func absentLinks(_ column: Int, _ read: Read) throws(StorageError) -> [AbsentLink]? {
     guard let links = position(of: .absentLinks(of: columns[column].id)) else { return [] }
     return AbsentLink.decode(try read(links) ?? .null, in: columns[column])

@@ -1,10 +1,10 @@
 extension Table {
-  /// The first rows in the order of `sorted(_:by:)`, no more than `limit`.
+  /// The first rows in the order of `sorted(_:by:)`, at most `limit`.
   ///
-  /// Takes about as long as one look at the first key's column where few are asked for: rows that come after all that were
-  /// found so far are passed over.
+  /// If `limit` is small, it takes about as long as reading the column of the first key once: rows that come after all rows found
+  /// so far are skipped.
   ///
-  /// - Precondition: there are no lists on the paths; `limit` is not negative.
+  /// - Precondition: the paths lead to single values: none of their columns is a collection. `limit` is not negative.
   public func sorted(
     _ rows: [UInt64]?, by keys: [SortKey], limit: Int
   ) throws(StorageError) -> [UInt64] {
@@ -12,11 +12,12 @@ extension Table {
     return try sorted(rows, by: keys, limit: limit, SortMemory.standard, within: QueryBounds())
   }
 
-  /// The same within bounds.
+  /// Finds the first rows, as `sorted(_:by:limit:)` does, within bounds.
   func sorted(
     _ rows: [UInt64]?, by keys: [SortKey], limit: Int, _ memory: SortMemory, within bounds: QueryBounds
   ) throws(StorageError) -> [UInt64] {
-    // The bound is read from the row itself; among few rows nothing is gained; and what is found so far stands in memory.
+    // The fast way needs a first key in the table itself, because the bound is read from the row; enough rows to gain something;
+    // and memory for the rows found so far.
     guard limit > 0, let first = keys.first, first.path.links.isEmpty,
       (rows?.count ?? count) / 2 >= FirstRows.batch(limit), FirstRows.batch(limit) <= memory.rows / 2
     else {
@@ -51,15 +52,15 @@ extension Table {
   private static let chunk = 1 << 16
 }
 
-/// The first rows of those seen so far, and those that may be among them: by what two numbers tell of each, which are read
-/// where the row is found. Rows that these do not part are sorted by their values.
+/// Collects the first rows of those seen so far, and rows that may be among them. Two numbers of each row are compared, which are
+/// read where the row is found. Rows that these numbers do not tell apart are sorted by their values.
 private struct FirstRows: ~Copyable {
   private struct Candidate {
     let first: UInt128
-    /// 0 where the first number does not tell its value whole: only equal values are parted by the next key.
+    /// 0 if the first number does not stand for exactly one value: the next key decides only between equal values.
     let second: UInt128
     let row: UInt64
-    /// Of those that are equal the least comes first.
+    /// The order in which the candidate was found, which decides between equal candidates.
     var order: Int
   }
 
@@ -67,24 +68,25 @@ private struct FirstRows: ~Copyable {
   private let keys: [SortKey]
   private let limit: Int
   private let first: SortPath
-  /// Nil where there is no second key, or it stands in other tables, where each look takes long.
+  /// The second key; nil if there is none, or if it is in another table, where each look takes long.
   private let second: SortPath?
   private let secondForm: ColumnForm?
   private var candidates: [Candidate] = []
-  /// The numbers of the last of `limit` rows.
+  /// The numbers of the last of the `limit` first rows.
   private var last: (first: UInt128, second: UInt128)?
-  /// Whether a row with these numbers comes behind it.
+  /// Whether a row with exactly these numbers comes after the last one.
   private var isTold = false
-  /// What no row after the last of `limit` rows passes that differs from it in the first key; it may let too many pass.
+  /// A predicate that rows after the last of the `limit` first rows do not match if they differ from it in the first key. It may
+  /// match too many rows.
   private(set) var bound: Predicate?
   private(set) var test: ClusterTest?
   private var firsts: NumberBuffer
   private var stretch: [UInt16] = []
-  /// Of the rows that are looked at, those whose first number is not behind the last one's, and these numbers.
+  /// The rows of the present group whose first number is not greater than that of the last row, and these numbers.
   private var near: [UInt16] = []
   private var nearFirsts: [UInt128] = []
 
-  /// So many rows are sorted at once, with the first ones so far.
+  /// The number of candidates after which they are sorted.
   static func batch(_ limit: Int) -> Int { max(limit > Int.max / 4 ? limit : 4 * limit, 256) }
 
   init(_ table: Table, _ keys: [SortKey], limit: Int) throws(StorageError) {
@@ -92,7 +94,7 @@ private struct FirstRows: ~Copyable {
     let next = keys.dropFirst().first.flatMap { $0.path.links.isEmpty ? $0 : nil }
     let second = try next.map { (key) throws(StorageError) in try SortPath(key, of: table.form, table.tables)
     }
-    // Nothing is thrown from here on, as the buffer needs.
+    // Nothing may be thrown from here on, because of the buffer.
     self.table = table
     self.keys = keys
     self.limit = limit
@@ -130,7 +132,8 @@ private struct FirstRows: ~Copyable {
       near.append(row)
       nearFirsts.append(one)
     }
-    // Of few rows only, as a value may be long; and asked for at once: each would be waited for by itself.
+    // The second value is read for few rows only, because it may be long. All of them are prefetched first: otherwise each would
+    // be waited for by itself.
     if let secondForm { for row in near { cluster.prefetch(secondForm, Int(row), access.lent) } }
     for (row, one) in zip(near, nearFirsts) {
       var two: UInt128 = 0
@@ -148,7 +151,7 @@ private struct FirstRows: ~Copyable {
     Array(try table.sorted(candidates.map(\.row), by: keys).prefix(limit))
   }
 
-  /// Leaves the first rows, and those behind them that have the numbers of the last one.
+  /// Keeps the first rows, and those after them that have the numbers of the last one.
   private mutating func settle() throws(StorageError) {
     candidates.sort { ($0.first, $0.second, $0.order) < ($1.first, $1.second, $1.order) }
     guard candidates.count >= limit else { return }
@@ -157,7 +160,7 @@ private struct FirstRows: ~Copyable {
     let count =
       isTold ? limit : candidates[limit...].firstIndex { ($0.first, $0.second) > (end.first, end.second) }
     candidates.removeSubrange((count ?? candidates.count)...)
-    // The value of the last one bounds the rest; and many that are alike are not to be looked at again and again.
+    // The value of the last row bounds the rest. Rows with equal numbers must not be looked at again and again.
     let isBound = first.isExact(end.first)
     if !isBound || candidates.count > max(limit, Self.batch(limit) / 2) { try sortByValues() }
     for index in candidates.indices { candidates[index].order = index }
@@ -174,19 +177,19 @@ private struct FirstRows: ~Copyable {
     return second.isExact(candidate.second)
   }
 
-  /// Leaves no more than `limit`: the last ones have the same numbers, whatever their order.
+  /// Keeps at most `limit` candidates. The last ones have the same numbers, in any order.
   private mutating func sortByValues() throws(StorageError) {
     let rows = try table.sorted(candidates.map(\.row), by: keys)
     let byRow = Dictionary(candidates.map { ($0.row, $0) }) { first, _ in first }
     candidates = rows.prefix(limit).compactMap { byRow[$0] }
-    // Only in a forged tree is a row not where its key leads to.
+    // Only in a forged file is a row not in the cluster to which its key leads.
     guard candidates.count == limit else { throw table.missingRow }
   }
 
   private mutating func setBound(_ row: UInt64) throws(StorageError) {
     let path = keys[0].path
     guard let value = try table.value(table.schema.columns[path.column], ofRow: row) else { return }
-    // What has no order, as NaN and null, passes either way.
+    // Values without an order, such as NaN and null, match the bound.
     let bound = Predicate.not(.compare(path, keys[0].ascending ? .greater : .less, value))
     self.bound = bound
     test = try TestBuilder(tables: table.tables).test(bound, of: table.form)

@@ -1,16 +1,17 @@
 extension Table {
-  /// The keys of the rows of which a predicate holds, in the order they were made.
+  /// The keys of the rows that match a predicate, in the order in which they were made.
   ///
-  /// - Precondition: the predicate's columns are there; those it follows are links, those it counts lists.
+  /// - Precondition: the table has the columns of the predicate; the columns that its paths follow are links, and those whose
+  ///   elements it counts are collections.
   public func rows(where predicate: Predicate) throws(StorageError) -> [UInt64] {
     try RowQuery(predicate, of: form, tables).rows(reader)
   }
 
-  /// How many rows a predicate holds of.
+  /// The number of rows that match a predicate.
   ///
   /// - Precondition: as of `rows(where:)`.
   public func count(where predicate: Predicate) throws(StorageError) -> Int {
-    // The most frequent of all needs no plan.
+    // The most frequent predicate needs no plan.
     if case .compare(let path, .equal, let value) = predicate, path.links.isEmpty {
       let column = schema.columns[path.column]
       if column.index != .none, !column.isCollection, column.accepts(value) {
@@ -20,34 +21,37 @@ extension Table {
     return try RowQuery(predicate, of: form, tables).count(reader)
   }
 
-  /// Whether there is such a row and a predicate holds of it.
+  /// Whether a row exists and matches a predicate.
   ///
   /// - Precondition: as of `rows(where:)`.
   public func contains(row key: UInt64, where predicate: Predicate) throws(StorageError) -> Bool {
     try !rows([key], where: predicate).isEmpty
   }
 
-  /// Those of the given rows that are there and of which a predicate holds, in the order they are given.
+  /// The given rows that exist and match a predicate, in the given order.
   ///
   /// - Precondition: as of `rows(where:)`.
   public func rows(_ rows: [UInt64], where predicate: Predicate) throws(StorageError) -> [UInt64] {
     try RowQuery(predicate, of: form, tables).rows(of: rows, reader)
   }
 
-  /// Rows in the order of columns' values, and among equals in the order they are given.
+  /// Sorts rows by the values of columns. Rows with equal values keep their order.
   ///
-  /// Null comes before all else, or after it where the order is not ascending; NaN before all numbers. A row whose path ends
-  /// at a link that is null comes after all values, or before them. Strings and data are ordered by their bytes, links by the
-  /// keys of the rows they point to.
+  /// In ascending order null comes before all other values, and NaN before all numbers; in descending order they come after them.
+  /// A row whose path ends at a null link comes before all values in ascending order, and after them in descending order. Strings
+  /// and data are ordered by their bytes, links by the keys of the rows to which they lead.
   ///
-  /// - Parameter rows: nil for all rows, in the order they were made. Rows that are not there are left out.
-  /// - Precondition: there are no lists on the paths.
+  /// - Parameters:
+  ///   - rows: the keys of the rows; nil for all rows, in the order in which they were made. Keys that no row has are left out.
+  ///   - keys: the columns to sort by. A later one decides between rows that are equal in all earlier ones.
+  /// - Precondition: the paths lead to single values: none of their columns is a collection.
   public func sorted(_ rows: [UInt64]?, by keys: [SortKey]) throws(StorageError) -> [UInt64] {
     var rows = rows
     return try takeSorted(&rows, by: keys, SortMemory.standard, within: QueryBounds())
   }
 
-  /// The same; nothing is left of what was given, so that its memory becomes the result's where nobody else has it.
+  /// Sorts rows, as `sorted(_:by:)` does. It takes the rows out of `rows`, so that the result can use their memory if no other
+  /// variable has them.
   func takeSorted(
     _ rows: inout [UInt64]?, by keys: [SortKey], _ memory: SortMemory, within bounds: QueryBounds
   ) throws(StorageError) -> [UInt64] {
@@ -55,16 +59,17 @@ extension Table {
     return try sort.takeSorted(reader)
   }
 
-  /// Of rows with the same values the first, in the order they are given. Values are the same where a sort would not
-  /// part them.
+  /// The first row of each group of rows with equal values in some columns, in the given order. Values are equal if a sort treats
+  /// them as equal.
   ///
-  /// - Precondition: there are no lists on the paths.
+  /// - Precondition: the paths lead to single values: none of their columns is a collection.
   public func distinct(_ rows: [UInt64], by paths: [ColumnPath]) throws(StorageError) -> [UInt64] {
     var rows: [UInt64]? = rows
     return try takeDistinct(&rows, by: paths, SortMemory.standard, within: QueryBounds())
   }
 
-  /// The same; nothing is left of what was given, so that its memory becomes the result's where nobody else has it.
+  /// Finds distinct rows, as `distinct(_:by:)` does. It takes the rows out of `rows`, so that the result can use their memory if
+  /// no other variable has them.
   func takeDistinct(
     _ rows: inout [UInt64]?, by paths: [ColumnPath], _ memory: SortMemory, within bounds: QueryBounds
   ) throws(StorageError) -> [UInt64] {
@@ -75,11 +80,13 @@ extension Table {
 }
 
 extension Table {
-  /// How many rows have a value in a range in an integer, boolean or link column. Null is in no range.
+  /// The number of rows whose value in a column is in a range. Null is in no range. Booleans count as 0 and 1, links as the keys
+  /// of their rows.
   ///
-  /// Takes time in proportion to the rows, a fraction of a nanosecond each.
+  /// Takes time in proportion to the rows, a fraction of a nanosecond for each.
   ///
-  /// - Precondition: the column is one of the table, of whole numbers, and no list.
+  /// - Parameter column: the position of the column in the schema.
+  /// - Precondition: the table has the column, which has whole numbers, booleans or links and is not a collection.
   public func count(_ column: Int, in range: ClosedRange<Int64>) throws(StorageError) -> Int {
     let column = schema.columns[column]
     precondition(column.storage == .integers, "\(schema.name).\(column.name) is of type \(column.type)")
@@ -88,14 +95,15 @@ extension Table {
 }
 
 extension Table {
-  /// The keys of the rows that are stored together from the first one on whose key is not less, and where those after
-  /// them start; nil when there are none.
+  /// The keys of a group of rows that are stored together: from the first row on whose key is at least `key`.
+  ///
+  /// - Returns: the keys, and the first possible key after them, with which to call this again; nil if no rows follow.
   public func keys(from key: UInt64) throws(StorageError) -> (keys: [UInt64], next: UInt64?) {
     let (rows, next) = try rowKeys(from: key)
     return (rows?.all ?? [], next)
   }
 
-  /// The same, without a list of what runs on.
+  /// The keys of a group of rows, as `keys(from:)` returns them. Keys that follow one another without gaps are not listed.
   package func rowKeys(from key: UInt64) throws(StorageError) -> (rows: RowKeys?, next: UInt64?) {
     guard !clusters.isNull else { return (nil, nil) }
     let access = beginReading()
@@ -104,13 +112,13 @@ extension Table {
     return (RowKeys(cluster, from: cluster.lowerBound(key)), next)
   }
 
-  /// For who counted rows in one way and found them in another: in a sound file the numbers agree.
+  /// Checks that two ways of counting rows agree. In a sound file they do.
   ///
-  /// - Throws: `.corrupted` where they do not.
+  /// - Throws: `.corrupted` if they do not.
   package func expect(_ found: Int, of count: Int) throws(StorageError) {
     guard found == count else { throw beginReading().corrupted(.rows, clusters) }
   }
 
-  /// For who found a row that is not where its key leads to, though none was removed: in a sound file there is none.
+  /// The error of a row that is not in the cluster to which its key leads. A sound file has no such row.
   package var missingRow: StorageError { beginReading().corrupted(.rows, clusters) }
 }

@@ -1,45 +1,57 @@
-/// What stands in a row's column.
+/// The result of reading the value of a column in a row.
 public enum Found<Content> {
-  /// There is no such row.
+  /// The table has no such row.
   case noRow
+  /// The row has null in the column.
   case null
+  /// The row has this value in the column.
   case value(Content)
 }
 
 extension Found: Sendable where Content: Sendable {}
 extension Found: Equatable where Content: Equatable {}
 
-/// Reads of one value, by the column's position in the schema. O(log n).
+/// Reading of single values. `column` is the position of the column in the schema. O(log n).
 extension Table {
-  /// A whole number; of a boolean column 0 or 1, of a link the key of the row it points to.
+  /// The whole number of a column in a row. A boolean is read as 0 or 1, and a link as the key of its row.
   ///
-  /// - Precondition: the column is one of the table, of whole numbers, booleans or links, and no list.
+  /// - Precondition: the table has the column, which has whole numbers, booleans or links and is not a collection.
   public func integer(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
     try content.integer(column, ofRow: key)
   }
 
-  /// - Precondition: the column is one of the table, of doubles, and no list.
+  /// The double of a column in a row.
+  ///
+  /// - Precondition: the table has the column, which has doubles and is not a collection.
   public func double(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Double> {
     try content.double(column, ofRow: key)
   }
 
-  /// - Precondition: the column is one of the table, of floats, and no list.
+  /// The float of a column in a row.
+  ///
+  /// - Precondition: the table has the column, which has floats and is not a collection.
   public func float(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Float> {
     try content.float(column, ofRow: key)
   }
 
-  /// - Precondition: the column is one of the table, of dates, and no list.
+  /// The date of a column in a row.
+  ///
+  /// - Precondition: the table has the column, which has dates and is not a collection.
   public func date(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Timestamp> {
     try content.date(column, ofRow: key)
   }
 
-  /// - Precondition: the column is one of the table, of strings, and no list.
-  /// - Throws: `.corrupted` for what is no UTF-8, too.
+  /// The text of a column in a row.
+  ///
+  /// - Precondition: the table has the column, which has strings and is not a collection.
+  /// - Throws: as all functions that read; also `.corrupted` if the bytes are not UTF-8.
   public func text(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<String> {
     try content.text(column, ofRow: key)
   }
 
-  /// - Precondition: the column is one of the table, of data, and no list.
+  /// The bytes of a column in a row.
+  ///
+  /// - Precondition: the table has the column, which has data and is not a collection.
   public func bytes(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<[UInt8]> {
     try content.bytes(column, ofRow: key)
   }

@@ -1,7 +1,7 @@
-/// A table of a snapshot: rows by key, each with a value for each column.
+/// A table of a snapshot: rows by key, with a value for each column.
 ///
-/// Keys are given in order and never again, but to a row whose deletion is undone (`WriteTransaction.apply`), so rows stand in the order they were made. A row is found in O(log n);
-/// what is read of it is all that is looked at.
+/// The engine gives keys in increasing order and never twice, except to a row whose deletion is undone (`WriteTransaction.apply`). So rows stand in
+/// the order in which they were made. A row is found in O(log n). Reading a value reads only that value.
 public struct Table {
   @usableFromInline let content: TableContent
 
@@ -9,12 +9,13 @@ public struct Table {
     content = TableContent(schema: schema, root: root, reader: reader)
   }
 
+  /// The name and the columns of the table.
   public var schema: TableSchema { content.schema }
   private var root: TableRoot { content.root }
   var reader: any TableReader { content.reader }
   var clusters: Ref { content.root.clusters }
   var dictionaries: ColumnTrees { content.root.dictionaries }
-  /// What queries read.
+  /// The schema and the root, which queries read.
   var form: TableForm { TableForm(schema, root) }
   /// The tables of the same version.
   var tables: any TableFinder { reader }
@@ -22,24 +23,25 @@ public struct Table {
   @usableFromInline
   func beginReading() -> NodeAccess { content.beginReading(for: self) }
 
-  /// Whether both have the same rows with the same values, known without looking at them: versions of one file.
+  /// Whether both are known to have the same rows with the same values, without reading them. Both have to be of the same file.
   package func hasSameRows(as other: Table) -> Bool { root == other.root }
 
-  /// Rows in the table. O(1).
+  /// The number of rows. O(1).
   public var count: Int { Int(clamping: root.rows) }
 
-  /// The value of a column in the row of `key`; nil when there is no such row.
+  /// The value of a column in a row; nil if there is no such row.
   ///
-  /// - Throws: `.corrupted`; `.system` where the system refuses, `.snapshotExpired` after a failed sync. So does all reading.
+  /// - Throws: `.corrupted`; `.system` if the system refuses to read; `.snapshotExpired` after a failed sync. All functions that read throw these.
   public func value(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
     try TableReading.value(column, ofRow: key, in: root, beginReading())
   }
 
+  /// Whether there is a row with a key. O(log n).
   public func contains(_ key: UInt64) throws(StorageError) -> Bool {
     try TableReading.contains(key, in: root.clusters, beginReading())
   }
 
-  /// The key of the row with `position` rows before it.
+  /// The key of the row with `position` rows before it. O(log n).
   ///
   /// - Precondition: `position` is in `0..<count`.
   public func key(at position: Int) throws(StorageError) -> UInt64 {
@@ -47,7 +49,7 @@ public struct Table {
     return try TableReading.key(at: UInt64(position), in: root.clusters, beginReading())
   }
 
-  /// The row with a value of the primary key; nil where there is none, or no primary key. O(log n).
+  /// The key of the row with a primary key; nil if there is no such row or the table has no primary key. O(log n).
   public func row(withPrimaryKey value: Value) throws(StorageError) -> UInt64? {
     if content.hasKeyIndex {
       guard case .int(let number) = value else { return nil }
@@ -57,7 +59,8 @@ public struct Table {
     return try IndexTree.row(with: value, of: column, table: root, beginReading())
   }
 
-  /// The rows with a value of an indexed column, in the order they were made. O(log n) and in proportion to the rows.
+  /// The keys of the rows with a value in an indexed column, in the order in which they were made. Takes O(log n), and time in proportion to the
+  /// rows.
   ///
   /// - Precondition: the column has an index.
   public func rows(with value: Value, in column: Column) throws(StorageError) -> [UInt64] {
@@ -66,8 +69,8 @@ public struct Table {
     return try IndexTree.rows(with: value, of: column, table: root, beginReading())
   }
 
-  /// How many rows have a value of an indexed column. O(log n), but for texts of 248 bytes or more and values of
-  /// any type, of which it takes time in proportion to the rows.
+  /// The number of rows with a value in an indexed column. O(log n); for texts of 248 bytes or more and for mixed values it takes time in proportion
+  /// to the rows found.
   ///
   /// - Precondition: the column has an index.
   public func count(with value: Value, in column: Column) throws(StorageError) -> Int {
@@ -76,7 +79,8 @@ public struct Table {
     return Int(clamping: try IndexTree.count(with: value, of: column, table: root, beginReading()))
   }
 
-  /// The rows that link to a row by a column of a table, and how often each does. O(log n) and in proportion to them.
+  /// The keys of the rows that link to a row by a column of a table, and how often each one does. Takes O(log n), and time in proportion to these
+  /// rows.
   public func sources(
     of row: UInt64, column: Column, of table: TableSchema
   ) throws(StorageError) -> [(row: UInt64, count: Int)] {
@@ -89,12 +93,11 @@ public struct Table {
     return sources
   }
 
-  /// How many links there are to a row by a column of a table. O(log n); of a column of lists in proportion to the rows
-  /// that link.
+  /// The number of links to a row by a column of a table. O(log n); for a column of collections it takes time in proportion to the rows that link.
   public func linkCount(
     of row: UInt64, column: Column, of table: TableSchema
   ) throws(StorageError) -> Int {
-    // A row links once by one link.
+    // A row has one link in such a column.
     guard column.type == .link, !column.isCollection else {
       return try sources(of: row, column: column, of: table).reduce(0) { $0 + $1.count }
     }
@@ -102,25 +105,26 @@ public struct Table {
     return Int(clamping: try LinkIndex.count(head, in: root.links, beginReading()))
   }
 
-  /// How many rows have a key less than `key`.
+  /// The number of rows whose key is less than `key`. O(log n).
   public func rank(of key: UInt64) throws(StorageError) -> Int {
     Int(clamping: try TableReading.rank(of: key, in: root.clusters, beginReading()))
   }
 
-  /// How many rows have a lesser key than each of some; nil of keys that no row has. Reads each leaf once.
+  /// For each of some keys the number of rows with a smaller key; nil for a key that no row has. Reads each leaf once.
   ///
-  /// - Parameter keys: growing.
+  /// - Parameter keys: in increasing order.
   package func ranks(of keys: [UInt64]) throws(StorageError) -> [Int?] {
     try TableReading.ranks(of: keys, in: root.clusters, beginReading())
   }
 
-  /// Calls `body` with the key of each row and its values, in the order of the schema's columns, until it answers false.
+  /// Calls `body` with the key and the values of each row, in the order of the keys, until it returns false. The values are in the order of the
+  /// schema's columns.
   public func forEach(
     _ body: (_ key: UInt64, _ values: [Value]) throws(StorageError) -> Bool
   ) throws(StorageError) {
     var next: UInt64? = 0
     while let key = next, !root.clusters.isNull {
-      // One cluster at a time, so that decrypted nodes can be forgotten behind it.
+      // Each cluster is read with its own access, so that decrypted nodes of earlier ones can be forgotten.
       let access = beginReading()
       let (leaf, following) = try KeyedTree.leafAndNext(for: key, in: root.clusters, access)
       let cluster = ClusterNode(try access.node(leaf, .cluster))
@@ -137,14 +141,12 @@ public struct Table {
   }
 }
 
-/// A table of a transaction, with its changes.
-///
-/// Used by the transaction's thread, while it is open.
+/// A table of a write transaction, with the changes made so far. It is used by the thread of the transaction, while the transaction is open.
 public struct WritableTable {
   private let transaction: WriteTransaction
   private let writer: TableWriter
 
-  /// The table's writer, while the transaction is open.
+  /// The table's writer. The transaction has to be open.
   func usableWriter() throws(StorageError) -> TableWriter {
     try checkUsable()
     return writer
@@ -155,50 +157,53 @@ public struct WritableTable {
     self.writer = writer
   }
 
+  /// The name and the columns of the table, as changed so far.
   public var schema: TableSchema { writer.schema }
 
-  /// The table as changed so far. What is read of it later does not show later changes, and nothing may be read of it
-  /// after them.
+  /// The table with the changes made so far. It does not show later changes, and must not be used after one.
   public func reading() throws(StorageError) -> Table {
     try checkUsable()
     return Table(schema: schema, root: try writer.flushed(), reader: transaction)
   }
 
-  /// Whether there is a row of that key, as changed so far. O(log n).
+  /// Whether there is a row with a key, as changed so far. O(log n).
   public func contains(_ key: UInt64) throws(StorageError) -> Bool {
     try checkUsable()
     return try writer.contains(key)
   }
 
-  /// The value of a column in the row of `key`, as changed so far; nil when there is no such row. O(log n): cheaper than
-  /// `reading()` between changes, since entries of indexes are collected, and not put into their trees for it.
+  /// The value of a column in a row, as changed so far; nil if there is no such row. O(log n). Between changes it is cheaper than `reading()`, which
+  /// has to put collected entries of indexes into their trees first.
   ///
-  /// - Parameter column: its position in the schema.
+  /// - Parameter column: the position of the column in the schema.
   public func value(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Value? {
     try checkUsable()
     return try writer.value(schema.columns[column], ofRow: key)
   }
 
-  /// The row with a value of the primary key, as changed so far; nil where there is none, or no primary key. O(log n):
-  /// cheaper than `reading()` between changes, since what was changed is left as it is.
+  /// The key of the row with a primary key, as changed so far; nil if there is no such row or the table has no primary key. O(log n). Between changes
+  /// it is cheaper than `reading()`.
   public func row(withPrimaryKey value: Value) throws(StorageError) -> UInt64? {
     try checkUsable()
     return try writer.row(withPrimaryKey: value)
   }
 
-  /// Adds a row; answers its key. O(1) but for indexes and links, which take O(log n).
+  /// Adds a row. O(1), and O(log n) for each index and link.
   ///
-  /// - Throws: what `fill` throws, and `.duplicateKey`: then no row is added. `.limitExceeded`, `.corrupted`: then the
-  ///   transaction can't be committed any more, where the row was added in part.
+  /// - Returns: the key of the row.
+  /// - Throws: what `fill` throws, and `.duplicateKey`: no row is added then. `.limitExceeded`, `.corrupted`: if the row was added in part, the
+  ///   transaction can't be committed.
   @discardableResult
   public func insert(_ fill: (inout NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
     try checkUsable()
     return try writer.insert(fill)
   }
 
-  /// Adds a row. A column without a value gets null where it is optional, else its stored default, else the zero of its type.
+  /// Adds a row of values by the names of columns. An optional column without a value gets null; another one gets its stored default, or the zero of
+  /// its type if it has none.
   ///
-  /// - Precondition: each value fits its column, which the table has.
+  /// - Returns: the key of the row.
+  /// - Precondition: the table has the columns, and each value fits its column.
   @discardableResult
   public func insert(_ values: [String: Value]) throws(StorageError) -> UInt64 {
     var byColumn: [(Int, Value)] = []
@@ -208,29 +213,30 @@ public struct WritableTable {
     }
   }
 
-  /// Sets a value. O(log n). Answers whether there is such a row.
+  /// Sets the value of a column in a row. O(log n).
   ///
-  /// - Precondition: the value fits the column, which the table has, and links point to rows there are.
-  /// - Throws: `.duplicateKey`; and as `insert`.
+  /// - Returns: whether there is such a row.
+  /// - Precondition: the table has the column, the value fits it, and links lead to rows that exist.
+  /// - Throws: as `insert(_:)`.
   @discardableResult
   public func set(_ value: Value, _ name: String, ofRow key: UInt64) throws(StorageError) -> Bool {
     try checkUsable()
     return try set(value, position(of: name), ofRow: key)
   }
 
-  /// Sets the value of the column at a position of the schema; else as `set(_:_:ofRow:)`.
+  /// Sets the value of the column at a position of the schema in a row, as `set(_:_:ofRow:)` with a name does.
   @discardableResult
   public func set(_ value: Value, _ column: Int, ofRow key: UInt64) throws(StorageError) -> Bool {
     try checkUsable()
     return try writer.apply(.set(value, writer.cell(column, key))).isDone
   }
 
-  /// Adds to a whole number. O(log n).
+  /// Adds an amount to the whole number of a column in a row. O(log n).
   ///
   /// - Parameters:
-  ///   - column: its position in the schema.
-  ///   - range: a sum outside of it is not stored; a program that holds numbers of fewer bits names theirs.
-  /// - Precondition: the column holds one whole number a row.
+  ///   - column: the position of the column in the schema.
+  ///   - range: the range of allowed sums, for programs whose numbers have fewer bits. A sum outside of it is not stored.
+  /// - Precondition: the column has whole numbers and is not a collection.
   /// - Throws: as `set(_:_:ofRow:)`.
   @discardableResult
   public func add(
@@ -247,13 +253,14 @@ public struct WritableTable {
     return addition
   }
 
-  /// Changes the whole numbers of a column in many rows at once, those that are null excepted: in all, or in those of some
-  /// keys, in any order. Answers how many rows there were.
+  /// Changes the whole numbers of a column in all rows, or in those with some keys in any order. Nulls stay. Each cluster of up to 512 rows is
+  /// written once; if the column has an index, rows are changed one by one.
   ///
-  /// Each cluster of 512 rows that has some of them is written once; where the column has an index, rows are changed one by
-  /// one. `change` must not use the table.
-  ///
-  /// - Precondition: the column, named by its position in the schema, holds one whole number a row.
+  /// - Parameters:
+  ///   - column: the position of the column in the schema.
+  ///   - change: returns the new number. It must not use the table.
+  /// - Returns: the number of rows that were found.
+  /// - Precondition: the column has whole numbers and is not a collection.
   /// - Throws: as `set(_:_:ofRow:)`.
   @discardableResult
   public func changeIntegers(
@@ -265,7 +272,7 @@ public struct WritableTable {
     }
   }
 
-  /// The same for a column of doubles.
+  /// Changes the numbers of a column of doubles, as `changeIntegers(_:ofRows:_:)` does for whole numbers.
   @discardableResult
   public func changeDoubles(
     _ column: Int, ofRows keys: [UInt64]? = nil, _ change: (Double) -> Double
@@ -276,34 +283,36 @@ public struct WritableTable {
     }
   }
 
-  /// Removes a row. Links to it become null, and leave the lists they stand in. O(log n), for each of them too. Answers
-  /// whether there was one.
+  /// Removes a row. Links to it become null, and elements of lists and sets that link to it are removed. Takes O(log n) for the row and for each of
+  /// these links.
+  ///
+  /// - Returns: whether there was such a row.
   @discardableResult
   public func remove(_ key: UInt64) throws(StorageError) -> Bool {
     try checkUsable()
     return try writer.apply(.delete(row: key)).count == 1
   }
 
-  /// Removes rows, as one by one. Answers how many there were; of keys that are given twice the second finds none.
+  /// Removes rows, with the same effect as removing them one by one. Each cluster with some of them is written once. For few rows each one takes
+  /// O(log n) in each index and for each link from or to it; for many rows, indexes are gone through as a whole.
   ///
-  /// Each cluster that holds some of them is written once. Of few rows each takes O(log n) in every index, as it does for
-  /// each link from or to it; for many, indexes are gone through whole.
+  /// - Returns: the number of rows that were removed. A key that stands twice counts once.
   @discardableResult
   public func remove(_ keys: [UInt64]) throws(StorageError) -> Int {
     try checkUsable()
     return try writer.apply(.deleteMany(keys)).count ?? 0
   }
 
-  /// Removes all rows. Keys given before are not given again.
+  /// Removes all rows. The keys that they had are not given again.
   public func removeAll() throws(StorageError) {
     try checkUsable()
     try writer.apply(.deleteAll)
   }
 
-  /// Adds a column; the rows there are have its default. O(1) in the number of rows, but for a column with an index.
+  /// Adds a column. Existing rows have its default. O(1) in the number of rows, except for a column with an index.
   ///
-  /// - Precondition: no column has that name.
-  /// - Throws: `.limitExceeded` where the table has 1000 columns, or all 65,535 ids of its columns have been given.
+  /// - Precondition: no column has the name.
+  /// - Throws: `.limitExceeded` if the table has 1000 columns, all 65,535 ids of its columns are used up, or the name is empty or too long.
   public func addColumn(_ column: Column) throws(StorageError) {
     try checkUsable()
     precondition(!column.isCompanion, "table \(schema.name): a companion is added by the engine only")
@@ -314,11 +323,10 @@ public struct WritableTable {
     try writer.apply(.addColumn(column))
   }
 
-  /// Gives the column at a position of the schema an index, another or none. Takes time in proportion to the rows.
+  /// Gives the column at a position of the schema another index, or none. Takes time in proportion to the rows.
   ///
-  /// - Precondition: the column can have an index, and no other is unique where this is to be.
-  /// - Throws: `.duplicateKey` where the index is to be unique and two rows have one value: the transaction can't be
-  ///   committed then.
+  /// - Precondition: the column can have such an index, and no other column is unique if this one becomes unique.
+  /// - Throws: `.duplicateKey` if the index is unique and two rows have the same value: the transaction can't be committed then.
   public func setIndex(_ index: ColumnIndex, ofColumn position: Int) throws(StorageError) {
     try checkUsable()
     let column = schema.columns[position]
@@ -328,16 +336,16 @@ public struct WritableTable {
     precondition(
       index != .unique || schema.primaryKey == nil || schema.primaryKey == column,
       "table \(schema.name) has a primary key already")
-    // Indexes are no part of what is synced, but for the one of the primary key.
+    // Indexes are not synced, except that of the primary key.
     try writer.checkNotRecorded(isLocal: index != .unique && column.index != .unique)
     try writer.setIndex(index, at: position)
   }
 
-  /// Removes the column at a position of the schema, with all that rows hold in it; columns after it move up by one.
+  /// Removes the column at a position of the schema with its values; columns after it move up by one.
   ///
-  /// Links that rows have by the column go, and so do the rows of embedded tables that they own by it: this takes time in proportion to these, and to all
-  /// links to the table that the column links to. Else it takes no time in proportion to the rows: what they held is given back by later commits, about
-  /// 128 KiB by each (`StorageReport.droppedBytes`).
+  /// Links that rows have by the column are removed, and so are the rows of embedded tables that they own by it: this takes time in proportion to
+  /// these, and to all links to the table that the column links to. Otherwise it takes no time in proportion to the rows: later commits give their
+  /// space back, about 128 KiB each (`StorageReport.droppedBytes`).
   public func dropColumn(_ position: Int) throws(StorageError) {
     try checkUsable()
     try writer.checkNotRecorded()
@@ -361,14 +369,14 @@ public struct WritableTable {
     try writer.changeSchema { $0.columns[position].name = name }
   }
 
-  /// Makes the table embedded, so that each row belongs to the row that links to it, or makes it one whose rows stand for themselves.
+  /// Makes the table embedded, so that each row belongs to the row that links to it, or makes it a table whose rows stand on their own.
   ///
-  /// A table that becomes embedded loses the rows that nobody links to. If several links lead to a row, the first one keeps it, and each other one gets a copy
-  /// of it. Mixed values that link to rows of the table become null. That takes time in proportion to the links to the table.
+  /// A table that becomes embedded loses the rows to which no link leads. If several links lead to a row, the first one keeps it, and each other one
+  /// gets a copy of it. Mixed values that link to rows of the table become null. That takes time in proportion to the links to the table.
   ///
-  /// - Precondition: a table whose rows come to belong to others has no primary key. It does not own rows, directly or by others, that may link to it, and
-  ///   no column of sets links to it.
-  /// - Throws: `.notSyncable`, `.schemaChangeWhileRecording`; `.corrupted`: then the transaction can't be committed any more.
+  /// - Precondition: a table that becomes embedded has no primary key. It does not own, directly or through other tables, rows of a table that links
+  ///   to it, and no column of sets links to it.
+  /// - Throws: `.notSyncable`, `.schemaChangeWhileRecording`; `.corrupted`: then the transaction can't be committed.
   public func setEmbedded(_ isEmbedded: Bool) throws(StorageError) {
     try checkUsable()
     guard isEmbedded != schema.isEmbedded else { return }
@@ -400,14 +408,12 @@ public struct WritableTable {
 
   /// Makes the column at a position of the schema optional, or required.
   ///
-  /// A column becomes optional in O(1), but for one with an index, which is made anew. For one that becomes required each
-  /// cluster of rows that has nulls is written once.
+  /// A column becomes optional in O(1), except that an index is made anew. If it becomes required, each cluster of rows with nulls is written once.
   ///
-  /// - Parameter value: takes the place of each null of a column that becomes required; nil for the zero of its type. Rows
-  ///   that are older than the column, and are null only for that, have it too.
-  /// - Precondition: the column holds one value a row, which is neither a link nor mixed, and `value` fits it.
-  /// - Throws: `.duplicateKey` where the column is unique and two rows have one value then: the transaction can't be
-  ///   committed then.
+  /// - Parameter value: replaces each null of a column that becomes required; nil for the zero of its type. Rows that are older than the column, and
+  ///   are null only for that reason, get it too.
+  /// - Precondition: the column is not a collection and has neither links nor mixed values, and `value` fits it.
+  /// - Throws: `.duplicateKey` if the column is unique and two rows have the same value then: the transaction can't be committed then.
   public func setOptional(
     _ isOptional: Bool, ofColumn position: Int, nullsBecome value: Value? = nil
   ) throws(StorageError) {
@@ -417,26 +423,23 @@ public struct WritableTable {
     precondition(
       column.canStoreDefault(value),
       "\(schema.name).\(column.name) can't be made \(isOptional ? "optional" : "required")")
-    // A column that may be null reads what others write; one that may not reads null as zero.
+    // An optional column can read what other devices write; a required one reads null as zero.
     try writer.checkNotRecorded(isLocal: isOptional)
     try writer.setOptional(isOptional, at: position, nullsBecome: value)
   }
 
-  /// Gives the column at a position of the schema another type. It keeps its id, its collection and its index.
+  /// Gives the column at a position of the schema another type. It keeps its id, its kind of collection and its index.
   ///
-  /// Takes time in proportion to the rows, whose clusters are each written once, and O(log n) for each link and entry of an index.
-  /// Two versions of the table, one before and one after it, differ in the rows whose values do.
+  /// Takes time in proportion to the rows, whose clusters are each written once, and O(log n) for each link and each entry of an index.
+  /// `Snapshot.changes` between a version before and one after it tells only the rows whose values differ.
   ///
   /// - Parameters:
-  ///   - target: the table that links point to; 0 for this one.
-  ///   - convert: answers what takes the place of a value, where the column is one of collections of a whole one. It must not use
-  ///     the table. It is asked for the default of the column, too: what it answers for that is the default from now on, where a
-  ///     column of the type can have it.
-  /// - Precondition: the type can have the index that the column has; what `convert` answers fits the column, and links
-  ///   point to rows there are.
-  /// - Throws: `.duplicateKey` where the column is unique and two rows have one value then; `.corrupted` for a link that leads
-  ///   nowhere. After an error the
-  ///   transaction can't be committed.
+  ///   - target: the id of the table to which links lead; 0 for this table.
+  ///   - convert: returns the new value for an old one; for a column of collections it gets the whole collection. It must not use the table. It is
+  ///     also called for the default of the column, and what it returns is the new default if a column of the type can have it.
+  /// - Precondition: the type can have the column's index, the results of `convert` fit the column, and links lead to rows that exist.
+  /// - Throws: `.duplicateKey` if the column is unique and two rows have the same value then; `.corrupted` for a link that leads nowhere. After an
+  ///   error the transaction can't be committed.
   public func changeType(
     ofColumn position: Int, to type: ColumnType, isOptional: Bool = false, target: UInt32 = 0,
     convert: (Value) -> Value
@@ -470,19 +473,19 @@ public struct WritableTable {
 }
 
 extension Snapshot {
-  /// The number that was set last by `WriteTransaction.setSchemaVersion`; 0 until then.
+  /// The number that `WriteTransaction.setSchemaVersion` has set last; 0 before the first call.
   public func schemaVersion() throws(StorageError) -> UInt64 { try Catalogue(root, access()).schemaVersion }
 
-  /// The tables there are, by id; hidden ones are not told.
+  /// The schemas of the tables, in the order of their ids, without hidden tables.
   public func schemas() throws(StorageError) -> [TableSchema] {
     let access = access()
     return try database.schemas(Catalogue(root, access), access).filter { !$0.isHidden }
   }
 
-  /// The table of that name, or nil.
+  /// The table with a name; nil if there is none.
   public func table(_ name: String) throws(StorageError) -> Table? { try table(name, isHidden: false) }
 
-  /// The hidden table of that name, or nil.
+  /// The hidden table with a name; nil if there is none.
   package func hiddenTable(_ name: String) throws(StorageError) -> Table? { try table(name, isHidden: true) }
 
   func table(_ name: String, isHidden: Bool) throws(StorageError) -> Table? {

@@ -1,26 +1,32 @@
 extension WriteTransaction {
-  /// The tables there are, as changed so far; hidden ones are not told.
+  /// The schemas of the tables as changed so far, without hidden tables.
+  ///
+  /// - Precondition: the transaction is open.
   public func schemas() throws(StorageError) -> [TableSchema] {
     precondition(isOpen, "WriteTransaction.schemas: the transaction has ended")
     return try tables().allSchemas.filter { !$0.isHidden }
   }
 
-  /// The hidden table of that name, or nil.
+  /// The hidden table with a name; nil if there is none.
   package func hiddenTable(_ name: String) throws(StorageError) -> WritableTable? {
     try tables().writer(name, isHidden: true).map { WritableTable(transaction: self, writer: $0) }
   }
 
-  /// The table of that name, or nil.
+  /// The table with a name; nil if there is none.
+  ///
+  /// - Precondition: the transaction is open.
   public func table(_ name: String) throws(StorageError) -> WritableTable? {
     let tables = try tables()
     try tables.closeCells()
     return try tables.writer(name).map { WritableTable(transaction: self, writer: $0) }
   }
 
-  /// Removes all rows of tables, those that are there. Keys given before are not given again.
+  /// Removes all rows of tables. Names of tables that do not exist are ignored. The keys of the rows are not given again.
   ///
-  /// Takes time in proportion to their nodes where the tables link to one another only, and no other table links to them;
-  /// else to their rows and links.
+  /// Takes time in proportion to the nodes of the tables if they link only to one another and no other table links to them;
+  /// otherwise in proportion to their rows and links.
+  ///
+  /// - Precondition: the transaction is open.
   public func removeAllRows(of names: [String]) throws(StorageError) {
     precondition(isOpen, "WriteTransaction.removeAllRows: the transaction has ended")
     var ids: Set<UInt32> = []
@@ -32,9 +38,10 @@ extension WriteTransaction {
 
   /// Makes a table.
   ///
-  /// - Precondition: no table has that name, of hidden tables where this is one; its columns' names differ, one of them at most is unique, and those that
-  ///   link name a table there is, or by 0 the table itself.
-  /// - Throws: `.limitExceeded` for a name that is empty or too long, or too many columns.
+  /// - Precondition: no table has the name (for a hidden table: no hidden table has it); the names of its columns differ, at most
+  ///   one of them is unique, and columns of links name a table that exists, or by 0 the new table itself.
+  /// - Throws: `.limitExceeded` for a name that is empty or too long, or too many columns; in a synced file `.notSyncable` if the
+  ///   table is not embedded and has no primary key, or has one of another type than whole number, text, UUID or object id.
   @discardableResult
   public func createTable(_ schema: TableSchema) throws(StorageError) -> WritableTable {
     precondition(
@@ -56,7 +63,7 @@ extension WriteTransaction {
       }
       schema.giveElementIDs()
     }
-    // The companions that lists of a synced file have just got are columns, too.
+    // In a synced file the lists have just got companions, which count as columns.
     try checkColumns(schema.columns.count)
     let exists = try tables().writer(schema.name, isHidden: schema.isHidden) != nil
     precondition(!exists, "there is a table \(schema.name) already")
@@ -65,7 +72,7 @@ extension WriteTransaction {
 
   /// Gives a table another name. O(1).
   ///
-  /// - Precondition: there is such a table, and none of the new name.
+  /// - Precondition: the table exists, and no other table has the new name.
   /// - Throws: `.limitExceeded` for a name that is empty or too long; `.notSyncable`, `.schemaChangeWhileRecording`.
   public func renameTable(_ name: String, to new: String) throws(StorageError) {
     try checkName(new)
@@ -77,13 +84,13 @@ extension WriteTransaction {
     try table.changeSchema { $0.name = new }
   }
 
-  /// Takes a table away with all its rows.
+  /// Removes a table with all its rows.
   ///
-  /// Takes O(log n) for each link from and to its rows, and else no time in proportion to them: what they held is given back by later commits, about
-  /// 128 KiB by each (`StorageReport.droppedBytes`).
+  /// Takes O(log n) for each link from and to its rows, and otherwise no time in proportion to them: later commits give their
+  /// space back, about 128 KiB each (`StorageReport.droppedBytes`).
   ///
-  /// - Precondition: there is such a table, and no column of another table links to it.
-  /// - Throws: `.notSyncable`, `.schemaChangeWhileRecording`; `.corrupted`: then the transaction can't be committed any more.
+  /// - Precondition: the table exists, and no column of another table links to it.
+  /// - Throws: `.notSyncable`, `.schemaChangeWhileRecording`; `.corrupted`: then the transaction can't be committed.
   public func dropTable(_ name: String) throws(StorageError) {
     let table = try existing(name, "dropped")
     let linking = try tables().allSchemas.first { schema in

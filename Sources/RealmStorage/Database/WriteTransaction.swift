@@ -1,23 +1,23 @@
-/// Makes the next version of a database. Readers do not see its changes before it is committed; it does.
+/// Makes the next version of a database. Readers do not see its changes before it is committed; the transaction itself does.
 ///
-/// Used by one thread at a time. A transaction that is neither committed nor cancelled is cancelled when it goes.
+/// One thread at a time may use it. If it is neither committed nor cancelled, it is cancelled when it is released.
 public final class WriteTransaction {
   private let database: Database
   let writer: Writer
   private let begun: TransactionGate.Begun
-  /// The version the transaction started from.
+  /// The version from which the transaction started.
   package let base: Version
-  /// The catalogue, as changed so far but for the open trees.
+  /// The catalogue as changed so far, without the changes of open trees.
   @exclusivity(unchecked) package private(set) var root: Ref
-  /// The named trees asked for, with their roots as changed so far.
+  /// The named trees that were opened, with their roots as changed so far.
   @exclusivity(unchecked) var openTrees: [(name: String, root: Ref)] = []
-  /// The tables asked for; nil before the first.
+  /// The opened tables; nil before the first one is opened.
   @exclusivity(unchecked) private var openTables: OpenTables?
-  /// Of a synced file, once tables were asked for.
+  /// The recorder of a synced file; nil before the first table is opened, and for a file that is not synced.
   @exclusivity(unchecked) private(set) var changelog: ChangelogRecorder?
-  /// Named slots that there are more than before.
+  /// The number of named slots that were added, less those that were removed.
   private var addedSlots = 0
-  /// Neither committed nor cancelled yet.
+  /// Whether the transaction is neither committed nor cancelled yet.
   @exclusivity(unchecked) public private(set) var isOpen = true
 
   init(database: Database, writer: Writer, _ begun: TransactionGate.Begun) {
@@ -37,28 +37,31 @@ public final class WriteTransaction {
 
   /// Commits the changes as the next version, and ends the transaction. Without changes no version is made.
   ///
-  /// - Returns: the number of the version that shows the changes, or a later one. Transactions of several threads that
-  ///   wait for the disk become one version.
-  /// - Throws: `StorageError`. The transaction is then cancelled; after `.system` of a sync its outcome is known only
-  ///   when the database is opened again.
+  /// - Parameter durability: whether the commit survives a loss of power when this function returns.
+  /// - Returns: the number of the version that shows the changes, or of a later one. Transactions of several threads that wait
+  ///   for the disk become one version.
+  /// - Throws: `StorageError`. The transaction is cancelled then. After `.system` of a failed sync its outcome is unknown until
+  ///   the database is opened again.
+  /// - Precondition: the transaction is open.
   @discardableResult
   public func commit(_ durability: Durability = .full) throws(StorageError) -> UInt64 {
     try seal(durability).wait()
   }
 
-  /// The version that the transaction began with. Where that is the commit of another thread that waits for the disk, this waits with it.
+  /// A snapshot of the version with which the transaction began. If that version is a commit of another thread that waits for the
+  /// disk, this function waits too.
   ///
-  /// - Throws: what `Database.snapshot` throws; `.poisoned` where that commit failed.
+  /// - Throws: what `Database.snapshot()` throws; `.poisoned` if that commit failed.
   package func baseSnapshot() throws(StorageError) -> Snapshot {
     try writer.gate.waitForSealed()
-    // Nobody else has committed since.
+    // No other transaction has committed since.
     return try database.snapshot()
   }
 
-  /// The first half of a commit: the changes are complete, and the next transaction may begin with them. They are as
-  /// sure as was asked, and shown to readers, once what it answers has been waited for.
+  /// Ends the transaction with its changes complete, as the first half of a commit. The next transaction may begin with them.
+  /// They are durable, and shown to readers, after `SealedTransaction.wait()` has returned.
   ///
-  /// - Throws: `StorageError`. The transaction is then cancelled.
+  /// - Throws: `StorageError`. The transaction is cancelled then.
   package func seal(_ durability: Durability = .full) throws(StorageError) -> SealedTransaction {
     precondition(isOpen, "WriteTransaction.commit: the transaction has ended already")
     do throws(StorageError) {
@@ -73,7 +76,7 @@ public final class WriteTransaction {
     defer { end() }
     editor.endHolds()
     try storeChangelog()
-    // Not in `settle`: who reads the tables of a transaction that goes on holds their roots.
+    // `settle` does not do this: readers of a transaction that continues hold the roots of its tables.
     try openTables?.giveBack(begun.givenBackBytes)
     let added = try storeTrees() + storeTables() + addedSlots
     guard root != base.root else { return writer.gate.basis.map { .basis($0) } ?? .known(base.number) }
@@ -82,7 +85,7 @@ public final class WriteTransaction {
     return .own(pending)
   }
 
-  /// Forgets the changes and ends the transaction. Does nothing when it has ended.
+  /// Drops the changes, and ends the transaction. It does nothing if the transaction has ended.
   public func cancel() {
     guard isOpen else { return }
     editor.endHolds()
@@ -90,9 +93,10 @@ public final class WriteTransaction {
     writer.gate.rest()
   }
 
-  /// The tree of that name, made when it is first written to.
+  /// The named tree with a name. A tree that does not exist is made when it is first written to.
   ///
   /// - Throws: `.limitExceeded` for a name that is empty or longer than 255 bytes; `.corrupted`.
+  /// - Precondition: the transaction is open.
   public func tree(_ name: String) throws(StorageError) -> WritableTree {
     if let index = openTrees.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
       return WritableTree(transaction: self, index: index)
@@ -105,11 +109,9 @@ public final class WriteTransaction {
     return WritableTree(transaction: self, index: openTrees.count - 1)
   }
 
-  /// The tables, as changed so far.
-  ///
-  /// - Throws: `.corrupted`.
+  /// The tables as changed so far.
   func tables() throws(StorageError) -> OpenTables {
-    // The next transaction may have them by now.
+    // The next transaction may use them by now.
     precondition(isOpen, "WriteTransaction: it has ended; begin another with Database.beginWrite()")
     if let openTables { return openTables }
     let tables = if let kept = writer.gate.takeTables(of: base) { kept } else { try readTables() }
@@ -130,12 +132,13 @@ public final class WriteTransaction {
       clusterRows: begun.clusterRows, givenNestedIDs: begun.givenNestedIDs, editor: editor)
   }
 
-  /// Tells a recorder each change that is made of rows from now on, and each table and column that is added.
+  /// Attaches a recorder. From now on it is told each change of rows, and each table and column that is added.
   ///
-  /// Without a recorder nothing is recorded, which costs nothing. With one each change also reads what stood before it; bulk changes stay bulk
-  /// changes. While a recorder is attached other changes of the schema throw `.schemaChangeWhileRecording`. Named trees and hidden tables are not recorded.
+  /// Without a recorder recording costs nothing. With one, each change also reads the old value; changes of many rows at once
+  /// stay one change. While a recorder is attached, other changes of the schema throw `.schemaChangeWhileRecording`. Changes of
+  /// named trees and hidden tables are not recorded.
   ///
-  /// - Precondition: no other recorder is attached, and the transaction has not ended.
+  /// - Precondition: no other recorder is attached, and the transaction is open.
   /// - Throws: `.corrupted`.
   public func record(into recorder: any ChangeRecorder) throws(StorageError) {
     precondition(isOpen, "WriteTransaction.record: the transaction has ended")
@@ -148,17 +151,21 @@ public final class WriteTransaction {
   /// Whether a recorder is attached.
   public var isRecorded: Bool { openTables?.recording?.recorder != nil }
 
-  /// Applies changes that were recorded, in their order: all of a transaction, those that are derived too, or their inverses
+  /// Applies recorded changes in their order: all changes of a transaction, including the derived ones, or their inverses
   /// (`ChangeList.inverse`).
   ///
-  /// Nothing follows from a change here, as links that go with a row: that was recorded too. Rows get the keys they had, also those that were deleted since, and
-  /// lists and maps in mixed values their ids. Links may lead to rows that a later change makes: they are looked at after the last one.
+  /// Nothing else is changed: for example, links to a deleted row are not removed, because their removal was recorded too. Rows
+  /// get the keys that they had, even if they were deleted since, and lists and maps in mixed values get their ids. Links may
+  /// lead to rows that a later change makes: they are checked after the last change.
   ///
-  /// Values of rows stand in the order of the columns, so nothing is to be applied that was recorded before a column was removed.
+  /// The values of rows are in the order of the columns. So changes must not be applied if they were recorded before a column was
+  /// removed.
   ///
-  /// - Throws: `.changeDoesNotFit` for a change of a table, column, row, element or key that is not there or is there already, a value of another
-  ///   type, a position out of bounds, and for links that lead nowhere after the last change; `.duplicateKey`, `.limitExceeded`, `.corrupted`. The
-  ///   transaction can't be committed then.
+  /// - Precondition: the transaction is open.
+  /// - Throws: `.changeDoesNotFit` if a change does not fit the database: a table, column, row, element or key is missing or
+  ///   exists already, a value has another type, a position is out of bounds, or a link leads nowhere after the last change;
+  ///   `.notSyncable` in a synced file; `.duplicateKey`, `.limitExceeded`, `.corrupted`. The transaction can't be committed then,
+  ///   except after `.notSyncable`.
   public func apply(_ changes: some Sequence<RowChange>) throws(StorageError) {
     precondition(isOpen, "WriteTransaction.apply: the transaction has ended")
     let tables = try tables()
@@ -168,10 +175,10 @@ public final class WriteTransaction {
     try tables.apply(changes)
   }
 
-  /// The number that was set last by `setSchemaVersion`; 0 until then.
+  /// The number that `setSchemaVersion(_:)` has set last; 0 before the first call.
   public func schemaVersion() throws(StorageError) -> UInt64 { try Catalogue(root, access()).schemaVersion }
 
-  /// Notes a number with the version: that of a program's own schema, which means nothing to the engine.
+  /// Stores a number with the version. It is the version of a program's own schema, and means nothing to the engine.
   public func setSchemaVersion(_ number: UInt64) throws(StorageError) {
     var catalogue = try Catalogue(root, access())
     guard catalogue.schemaVersion != number else { return }
@@ -180,9 +187,9 @@ public final class WriteTransaction {
     root = catalogue.write(editor)
   }
 
-  /// Changes what the version holds besides tables and named trees.
+  /// Changes the catalogue: everything that the version has besides tables and named trees.
   ///
-  /// - Parameter added: entries that there are more then.
+  /// - Parameter added: the number of entries that are added, less those that are removed.
   func changeCatalogue(
     added: Int, _ change: (inout Catalogue, NodeEditor) throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -193,16 +200,16 @@ public final class WriteTransaction {
     addedSlots += added
   }
 
-  /// Puts all that was changed so far under the root, as a commit does. The transaction goes on.
+  /// Stores all changes so far under the root, as a commit does. The transaction continues.
   func settle() throws(StorageError) {
     try storeChangelog()
     _ = try storeTrees()
     _ = try storeTables()
   }
 
-  /// Takes all of a version that was built apart in place of what there is.
+  /// Makes a version that was built apart the content of an empty database.
   ///
-  /// - Precondition: there is nothing, and nothing was asked for.
+  /// - Precondition: the database is empty, and nothing of the transaction was opened.
   func begin(with root: Ref) {
     precondition(base.root.isNull && openTrees.isEmpty && openTables == nil, "the database is not empty")
     self.root = root
@@ -210,7 +217,7 @@ public final class WriteTransaction {
 
   /// Makes the file a synced one.
   ///
-  /// - Precondition: there is nothing, and nothing was asked for.
+  /// - Precondition: the database is empty, and nothing of the transaction was opened.
   func becomeSynced() throws(StorageError) {
     precondition(base.root.isNull && openTrees.isEmpty && openTables == nil, "the database is not empty")
     try changeCatalogue(added: 1) { (catalogue, editor) throws(StorageError) in
@@ -219,7 +226,7 @@ public final class WriteTransaction {
     }
   }
 
-  /// Puts what was recorded under the root.
+  /// Stores what was recorded under the root.
   private func storeChangelog() throws(StorageError) {
     guard let openTables, let changelog else { return }
     try openTables.completeRecording()
@@ -229,7 +236,9 @@ public final class WriteTransaction {
     root = catalogue.write(editor)
   }
 
-  /// Answers how many rows there are more than before.
+  /// Stores the tables under the root.
+  ///
+  /// - Returns: the number of rows that were added, less those that were removed.
   private func storeTables() throws(StorageError) -> Int {
     guard let openTables else { return 0 }
     var catalogue = try Catalogue(root, access())
@@ -239,7 +248,9 @@ public final class WriteTransaction {
     return added
   }
 
-  /// Answers how many entries there are more than before.
+  /// Stores the named trees under the root.
+  ///
+  /// - Returns: the number of entries that were added, less those that were removed.
   private func storeTrees() throws(StorageError) -> Int {
     var added = 0
     for (name, tree) in openTrees {
@@ -251,7 +262,7 @@ public final class WriteTransaction {
     return added
   }
 
-  /// What can't be told is met by who reads the tree.
+  /// The number of entries of a tree; 0 if the tree is damaged, since its readers get the error.
   private func count(_ tree: Ref) -> Int {
     Int(clamping: (try? OrderedTree.count(tree, access())) ?? 0)
   }

@@ -1,38 +1,42 @@
 /// A version that is kept by name: see `Database.keepVersion(named:)`.
 public struct NamedVersion: Sendable, Equatable {
+  /// The name.
   public var name: String
+  /// The number of the version.
   public var version: UInt64
   /// When it was named, in seconds since 1970.
   public var since: UInt64
-  /// It is kept no longer: more was kept by names than `DatabaseOptions.namedVersionLimit` allows, and it was the oldest.
+  /// Whether the version was ended and can't be read any more: named versions needed more space than
+  /// `DatabaseOptions.namedVersionLimit` allows, and it was the oldest.
   public var isEnded: Bool
 }
 
-/// Versions that are kept by name: in the file, for all who open it, whatever happens to the process that named them.
+/// Versions that are kept by name. They are kept in the file, for all processes, also after the process that named them has
+/// ended.
 extension Database {
-  /// Keeps the newest committed version, with all that it holds, until the name is dropped or leads to another version. It is
-  /// made durable first.
+  /// Keeps the newest committed version under a name, until the name is dropped or moved to another version. The version is made
+  /// durable first.
   ///
-  /// A version that had the name is not kept any more: the name moves in one commit. What a named version needs and newer ones
-  /// do not is kept in the file meanwhile; see `DatabaseOptions.namedVersionLimit`, `pinnedVersions()`.
+  /// If another version had the name, that version is no longer kept: the name moves in one commit. The space that a named
+  /// version needs and newer versions do not stays in use; see `DatabaseOptions.namedVersionLimit` and `pinnedVersions()`.
   ///
-  /// Costs a small commit, and a sync where the newest version is not durable yet.
+  /// It costs a small commit, and a sync if the newest version is not durable yet.
   ///
   /// - Parameter name: 1 to 247 bytes of UTF-8.
-  /// - Returns: the number of the version that is kept; the name itself stands in the version after it.
-  /// - Precondition: this thread has no open transaction on the same database: it would wait for itself.
-  /// - Throws: what `beginWrite` and `WriteTransaction.commit` throw; `.limitExceeded` for a name that is empty or too long, and
-  ///   where 1000 versions are named. The name leads then to what it led to before.
+  /// - Returns: the number of the kept version. The name itself is stored in the version after it.
+  /// - Precondition: this thread has no open transaction on the same database. Otherwise it waits for itself without end.
+  /// - Throws: what `beginWrite()` and `WriteTransaction.commit(_:)` throw; `.limitExceeded` if the name is empty or too long, or
+  ///   if 1000 versions are named already. The name then stands for the version for which it stood before.
   @discardableResult
   public func keepVersion(named name: String) throws(StorageError) -> UInt64 {
     try keep(nil, named: name)
   }
 
-  /// Keeps the version of a snapshot of this database; see `keepVersion(named:)`.
+  /// Keeps the version of a snapshot under a name; see `keepVersion(named:)`.
   ///
-  /// - Throws: `.snapshotExpired` where it can't be told whether the version is on the disk, after a sync that failed or whose
-  ///   outcome nobody has seen.
-  /// - Precondition: the snapshot was taken of this object.
+  /// - Throws: what `keepVersion(named:)` throws; `.snapshotExpired` if it is unknown whether the version is on the disk, after a
+  ///   failed sync or one whose outcome is unknown.
+  /// - Precondition: the snapshot was taken from this object. Otherwise the program stops.
   public func keepVersion(of snapshot: Snapshot, named name: String) throws(StorageError) {
     precondition(
       snapshot.database === self,
@@ -45,7 +49,8 @@ extension Database {
     defer { transaction.cancel() }
     let version = snapshot?.base ?? transaction.base
     if let snapshot {
-      // All that is pinned, older than D and lost by no sync was synced with D, or before.
+      // A pinned version that is older than the durable one, and that no failed sync has lost, was synced with the durable
+      // version or before.
       guard !held.isExpired(version.number, seen: snapshot.failures), !held.block.isUnsure(version.number),
         version.number <= transaction.base.number
       else { throw .snapshotExpired(path: path) }
@@ -58,25 +63,26 @@ extension Database {
     return version.number
   }
 
-  /// Begins a transaction on a version that is durable, and published.
+  /// Begins a transaction on a version that is durable and published.
   private func beginOnDurable() throws(StorageError) -> WriteTransaction {
     while true {
       let transaction = try beginWrite { (writer) throws(StorageError) in try writer.gate.makeDurable() }
       if transaction.base.number == held.block.durable.number { return transaction }
-      // Another process had the lock in between.
+      // Another process has committed in between.
       transaction.cancel()
     }
   }
 
-  /// Keeps no version by that name any more. What only that version needed is free once that is durable and no snapshot of it is
-  /// held. Costs a small commit.
+  /// Drops a name. The space that only its version needed is free once the drop is durable and no snapshot of the version exists.
+  /// It costs a small commit.
   ///
-  /// What the version holds is not read, so that one that is damaged can be dropped.
+  /// The content of the version is not read, so that a damaged one can be dropped.
   ///
-  /// - Parameter durability: after a relaxed one power loss may bring the name back, with its version.
-  /// - Returns: whether there was one.
-  /// - Precondition: as `keepVersion(named:)`.
-  /// - Throws: what `beginWrite` and `WriteTransaction.commit` throw.
+  /// - Parameter durability: whether the drop survives a loss of power. After a relaxed one, a loss of power may bring the name
+  ///   and its version back.
+  /// - Returns: whether there was such a name.
+  /// - Precondition: as of `keepVersion(named:)`.
+  /// - Throws: what `beginWrite()` and `WriteTransaction.commit(_:)` throw.
   @discardableResult
   public func dropVersion(
     named name: String, durability: Durability = .full
@@ -92,16 +98,16 @@ extension Database {
     return true
   }
 
-  /// The versions that are kept by name, in the order of their names: those that the newest published version has.
+  /// The named versions of the newest published version, in the order of their names.
   ///
-  /// - Throws: what `snapshot` throws; `.corrupted`.
+  /// - Throws: what `snapshot()` throws; `.corrupted`.
   public func namedVersions() throws(StorageError) -> [NamedVersion] { try snapshot().namedVersions() }
 
-  /// The version that is kept by a name, held until the snapshot is released, also when the name is dropped meanwhile. Never
-  /// waits.
+  /// A snapshot of the version with a name. It can be read until it is released, even if the name is dropped meanwhile. Taking it
+  /// never waits.
   ///
-  /// - Returns: nil where no version has that name.
-  /// - Throws: what `snapshot()` throws; `.versionEnded` where it was given up; `.corrupted`; `.truncated`.
+  /// - Returns: nil if no version has the name.
+  /// - Throws: what `snapshot()` throws; `.versionEnded` if the version was ended; `.corrupted`; `.truncated`.
   public func snapshot(named name: String) throws(StorageError) -> Snapshot? {
     var newest = try snapshot()
     while let kept = try newest.keptVersion(named: name) {
@@ -111,7 +117,7 @@ extension Database {
       let failures = newest.failures
       try held.pin(named: kept.version)
       let named = Snapshot(database: self, version: kept.version, failures: failures)
-      // Before it was pinned the name may have been dropped.
+      // The name may have been dropped before the version was pinned.
       newest = try snapshot()
       guard try newest.keptVersion(named: name)?.version == kept.version else { continue }
       let length = try store.storage.length()
@@ -126,9 +132,7 @@ extension Database {
 }
 
 extension Snapshot {
-  /// The versions that this one keeps by name.
-  ///
-  /// - Throws: `.corrupted`.
+  /// The named versions that are stored in this version.
   package func namedVersions() throws(StorageError) -> [NamedVersion] {
     let access = access()
     let catalogue = try Catalogue(root, access)

@@ -1,12 +1,11 @@
-/// A copy of a version as a file of its own: node by node, each with its refs written anew, so that nothing is in it but
-/// what the version reaches. Keys of rows, ids and order stay as they are. Versions that are kept by name stay behind: they are
-/// other versions of that file.
+/// Copies a version into a file of its own, node by node, with new refs. So the copy has only what the version reaches. Keys of
+/// rows, ids and the order stay the same. Named versions are not copied, because they are other versions of the file.
 struct DatabaseCopy {
   private let source: any NodeReader
   private let editor: NodeEditor
-  /// Bytes of nodes in memory after the last were written.
+  /// The bytes of nodes in memory after the last ones were written.
   private var left = 0
-  /// The places of the nodes that were copied: in a forged file a node may have many parents.
+  /// The places of the copied nodes. In a forged file a node may have several parents.
   private var seen: Set<UInt64> = []
 
   private init(_ source: any NodeReader, _ editor: NodeEditor) {
@@ -14,10 +13,10 @@ struct DatabaseCopy {
     self.editor = editor
   }
 
-  /// Makes a file at `path` appear at once and whole, or not at all.
+  /// Writes a copy to `path`. The file appears at once and complete, or not at all.
   ///
-  /// - Parameter origin: the file of the source, whose mode it gets.
-  /// - Throws: `.system` with `EEXIST` where there is a file already; `.corrupted`; what opening and committing throw.
+  /// - Parameter origin: the path of the source's file, whose mode the copy gets.
+  /// - Throws: `.system` with `EEXIST` if there is a file already; `.corrupted`; what opening and committing throw.
   static func write(
     _ source: any NodeReader, from origin: String, to path: String, _ options: Database.Options
   ) throws(StorageError) {
@@ -28,11 +27,13 @@ struct DatabaseCopy {
     try file.place(mode: mode, like: origin)
   }
 
-  /// Makes a database of a version, and closes it; answers the mode that it would have.
+  /// Makes a database of a version, and closes it.
+  ///
+  /// - Returns: the mode that the file would have.
   static func build(
     _ source: any NodeReader, _ file: FileReplacement, _ options: Database.Options
   ) throws(StorageError) -> UInt32 {
-    // It is what the file is that it is a copy of.
+    // The copy is synced if its source is.
     var options = options
     options.history = .any
     let database = try Database(path: file.path, options: options)
@@ -62,7 +63,7 @@ struct DatabaseCopy {
     return try copy(ref, children)
   }
 
-  /// What is complete is written when there is so much more of it.
+  /// Complete nodes are written when they have grown by so many bytes.
   private static let leastWritten = 8 << 20
 
   private func copy(_ ref: Ref, _ children: [Ref]) throws(StorageError) -> Ref {
@@ -70,7 +71,7 @@ struct DatabaseCopy {
     let node = try access.node(ref)
     let arena = editor.arena
     let length = node.bodyLength + children.count * arena.refWidth.bytes
-    // No writer makes a node that refs of the other width do not fit into.
+    // No writer makes a node that is too long for refs of the other width.
     guard let kind = ref.kind, length + NodeEditor.headerLength <= Ref.maximumLength else {
       throw access.corrupted(.structure, ref)
     }
@@ -83,21 +84,22 @@ struct DatabaseCopy {
 }
 
 extension Snapshot {
-  /// Writes a copy of this version to a new file, without what free space takes, and without the versions that are kept by name
-  /// (`Database.namedVersions()`).
+  /// Writes a copy of this version to a new file, without free space and without named versions (`Database.namedVersions()`).
   ///
-  /// Takes time in proportion to what the version holds, and memory for a small part of it.
+  /// Takes time in proportion to the size of the version, and memory for a small part of it.
   ///
-  /// - Parameter encryptionKey: 64 bytes that the copy is encrypted with; nil for a copy that is not encrypted, whatever this
-  ///   file is.
-  /// - Throws: `.system` with `EEXIST` where there is a file at `path`; `.corrupted`; what opening and committing throw. No file
-  ///   is left then. `.unknownFeature` where this version of the library does not know what must be known to write the file.
+  /// - Parameters:
+  ///   - path: the path of the new file.
+  ///   - encryptionKey: the key of 64 bytes for the copy; nil for a copy that is not encrypted, whether or not this file is.
+  /// - Throws: `.system` with `EEXIST` if there is a file at `path`; `.corrupted`; `.unknownFeature` if the file uses a feature
+  ///   that this version of the library does not know and must know to write it; what opening and committing throw. No file is
+  ///   left then.
   public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
     try copy(to: path, options: Database.Options(encryptionKey: encryptionKey))
   }
 
   package func copy(to path: String, options: Database.Options) throws(StorageError) {
-    // A part of the file that this version does not know may name places of nodes, or must not stand in two files.
+    // An unknown part of the file may have refs to nodes, or must not be copied to a second file.
     if let feature = try database.unknownToWrite(self).first {
       throw .unknownFeature(feature, path: database.path)
     }
@@ -106,7 +108,7 @@ extension Snapshot {
 }
 
 extension WriteTransaction {
-  /// Keeps no version by name any more.
+  /// Drops all named versions.
   fileprivate func dropNamedVersions() throws(StorageError) {
     guard !root.isNull else { return }
     let access = access()
@@ -118,7 +120,8 @@ extension WriteTransaction {
     }
   }
 
-  /// Writes a copy of the database as changed so far to a new file; see `Snapshot.copy`.
+  /// Writes a copy of the database, as changed so far, to a new file; see `Snapshot.copy(to:encryptionKey:)`. The transaction
+  /// stays open.
   public func copy(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
     try settle()
     try DatabaseCopy.write(
@@ -127,12 +130,14 @@ extension WriteTransaction {
 }
 
 extension Database {
-  /// Makes the file at `path` as small as what its newest version holds, by putting a copy in its place. Answers false, and
-  /// leaves the file as it is, while anyone else has it open.
+  /// Makes the file at `path` as small as its newest version, by replacing it with a copy. While any other handle has the file
+  /// open, nothing is done.
   ///
-  /// The file is whole at any time: a crash leaves the old one or the new one. Needs room for both. Versions that are kept by name
-  /// are dropped: who reads changes since one of them has to read all again (`Database.namedVersions()` tells them before).
+  /// The file is complete at any time: after a crash it is the old one or the new one. There must be space for both. Named
+  /// versions are dropped, so whoever reads changes since one of them has to read everything again; `Database.namedVersions()`
+  /// lists them before.
   ///
+  /// - Returns: false if another handle has the file open; otherwise true.
   /// - Throws: what opening, reading and committing throw.
   @discardableResult
   public static func compact(path: String, options: Options = Options()) throws(StorageError) -> Bool {
@@ -142,7 +147,7 @@ extension Database {
   }
 
   private func compact(_ options: Options) throws(StorageError) -> Bool {
-    // Nobody writes meanwhile.
+    // The open transaction keeps others from writing.
     let transaction = try beginWrite()
     defer { transaction.cancel() }
     guard !isOpenElsewhere else { return false }

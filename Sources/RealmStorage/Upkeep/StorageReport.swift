@@ -1,68 +1,76 @@
 import Synchronization
 
-/// A version other than the newest that somebody reads, or that is kept by name: nothing it reaches is given out again.
+/// A version other than the newest one that somebody reads, or that is kept by name. The space of its nodes is not given to
+/// others.
 public struct PinnedVersion: Sendable, Equatable {
+  /// The number of the version.
   public var version: UInt64
-  /// How long it has been read without a break, or kept.
+  /// For how long it has been read without a break, or kept.
   public var age: Duration
-  /// The process that reads it; nil where its number means nothing here, as between containers, and where no process reads it.
+  /// The id of the process that reads it; nil if no process reads it, or the id has no meaning here, as between containers.
   public var processID: Int32?
-  /// The name that it is kept by (`Database.keepVersion(named:)`); nil where a process reads it.
+  /// The name by which it is kept (`Database.keepVersion(named:)`); nil if a process reads it.
   public var name: String?
-  /// What holds it, where this process reads it and has said so: `frozen` for frozen realms, objects and collections.
+  /// What holds it, if this process reads it and has given a purpose (`Snapshot.held(for:)`): `frozen` for frozen realms, objects
+  /// and collections.
   public var purpose: String?
-  /// Bytes of nodes that no newer version needs, so that they are kept for this one and for older ones.
+  /// The bytes of nodes that no newer version needs, so that they are kept for this version and older ones.
   public var bytes: UInt64
 }
 
-/// A report tells who writes a database, and how many threads of all processes wait for that.
+/// Who writes a database now, and how many threads of all processes wait for that.
 public struct WriterReport: Sendable, Equatable {
-  /// How long the write transaction that is open has been open; nil where none is.
+  /// For how long the open write transaction has been open; nil if there is none.
   public var openFor: Duration?
-  /// The process whose transaction it is; nil where none is open, or where its number means nothing here, as between containers.
+  /// The id of the process with the open transaction; nil if there is none, or the id has no meaning here, as between containers.
   public var processID: Int32?
-  /// Threads that wait to begin a transaction.
+  /// The number of threads that wait to begin a transaction.
   public var waiting: Int
 }
 
 /// What the bytes of a database are used for.
 public struct StorageReport: Sendable, Equatable {
+  /// The size of the file, in bytes.
   public var fileBytes: UInt64
-  /// Bytes of the nodes that the newest version reaches.
+  /// The bytes of the nodes that the newest version reaches.
   public var liveBytes: UInt64
-  /// Bytes of the nodes that only pinned versions reach, those that are kept by name included.
+  /// The bytes of the nodes that only pinned versions reach, including versions that are kept by name.
   public var pinnedBytes: UInt64
-  /// Bytes that the newest version holds of columns and tables that were dropped; each commit gives some of them back. They are among the live ones.
+  /// The bytes of dropped columns and tables that the newest version still has. They are a part of `liveBytes`. Each commit gives
+  /// some of them back.
   public var droppedBytes: UInt64
-  /// Oldest version first.
+  /// The pinned versions, the oldest first.
   public var pinned: [PinnedVersion]
-  /// The writer of the database, and the threads that wait to write.
+  /// Who writes the database, and how many threads wait to write.
   public var writer: WriterReport
-  /// The processes that have the database open beside this handle, each as often as it has; nil stands for one whose number means nothing here, as
-  /// between containers. A process that may only read the folder beside the file is not listed.
+  /// The ids of the processes that have the database open, besides this handle; a process with several handles stands several
+  /// times. Nil stands for a process whose id has no meaning here, as between containers. A process that may not write the folder
+  /// beside the file is not listed.
   public var processIDs: [Int32?]
-  /// About the size that the file has when it is compacted or copied: the bytes of the newest version's nodes and of the meta pages. Rounding to pages may
-  /// add some.
+  /// About the size of the file after it is compacted or copied: the bytes of the newest version's nodes and of the meta pages.
+  /// Rounding to pages may add some.
   public var compactedBytes: UInt64 {
     let page = UInt64(FilePlace.page)
     return FilePlace.firstNode + (liveBytes + page - 1) / page * page
   }
-  /// All else: free space, what rounding to pages takes, the meta pages.
+  /// All other bytes: free space, rounding to pages, and the meta pages.
   public var otherBytes: UInt64 { fileBytes - min(fileBytes, liveBytes + pinnedBytes) }
 }
 
 extension Database {
-  /// Who reads which version other than the newest, in all processes, and which are kept by name; oldest version first.
+  /// The versions other than the newest one that any process reads or that are kept by name, the oldest first.
   ///
-  /// Costs what `storageReport` costs.
+  /// It costs as much as `storageReport()`.
+  ///
+  /// - Throws: what `storageReport()` throws.
   public func pinnedVersions() throws(StorageError) -> [PinnedVersion] { try storageReport().pinned }
 
-  /// What the bytes of the file are used for, and who keeps them.
+  /// Reports what the bytes of the file are used for, and who keeps them.
   ///
-  /// Waits for nobody and blocks nobody. Takes time in proportion to the nodes that hold refs. A version that is
+  /// It waits for nobody and makes nobody wait. Takes time in proportion to the nodes that have refs to others. A version that is
   /// released meanwhile may be left out.
   ///
-  /// - Throws: what `snapshot` throws; `.corrupted`.
+  /// - Throws: what `snapshot()` throws; `.corrupted`.
   public func storageReport() throws(StorageError) -> StorageReport {
     let snapshot = try snapshot()
     var walk = HeldNodes(store: store)
@@ -71,7 +79,7 @@ extension Database {
     var pinned: [PinnedVersion] = []
     for (version, pin) in try olderVersions(than: snapshot) {
       let before = walk.bytes
-      // It may be released and written over at any time: its nodes are looked at in copies.
+      // The version may be released and its space reused at any time, so copies of its nodes are read.
       guard (try? walk.visitCopies(version.root)) != nil || pin.name != nil else { continue }
       var pin = pin
       pin.bytes = walk.bytes - before
@@ -85,7 +93,7 @@ extension Database {
     )
   }
 
-  /// Counts the bytes that a version holds of dropped columns and tables.
+  /// The bytes of dropped columns and tables that a version still has.
   private func droppedBytes(_ snapshot: Snapshot) throws(StorageError) -> UInt64 {
     let access = snapshot.access()
     let catalogue = try Catalogue(snapshot.root, access)
@@ -111,7 +119,7 @@ extension Database {
     return nodes.bytes + UInt64(packed)
   }
 
-  /// Tells who writes the database now, and how many threads of all processes wait for that. The call never waits.
+  /// Reports who writes the database now, and how many threads of all processes wait for that. The call never waits.
   public func writerReport() -> WriterReport {
     let (open, waiting) = held.participants.writing(own: held.participant)
     guard let open else { return WriterReport(openFor: nil, processID: nil, waiting: waiting) }
@@ -121,7 +129,7 @@ extension Database {
       processID: process.isLocal ? Int32(clamping: process.id) : nil, waiting: waiting)
   }
 
-  /// Those that are read or kept, newest first, without their bytes.
+  /// The versions that are read or kept, the newest first, without their bytes.
   private func olderVersions(
     than newest: Snapshot
   ) throws(StorageError) -> [(version: Version, pin: PinnedVersion)] {
@@ -141,7 +149,7 @@ extension Database {
     }
     let access = newest.access()
     for slot in try VersionSlots.all(Catalogue(newest.root, access), before: newest.version, access) {
-      // One that is damaged is told of by the check.
+      // Damaged entries are found by the integrity check.
       guard let kept = slot.kept, !kept.isEnded else { continue }
       let seconds = now / 1_000_000_000
       older.append(
@@ -156,7 +164,7 @@ extension Database {
   }
 }
 
-/// Adds up the nodes of several versions, each node once.
+/// Adds up the sizes of the nodes of several versions, each node once.
 private struct HeldNodes {
   let store: NodeStore
   private(set) var bytes: UInt64 = 0
@@ -182,7 +190,7 @@ private struct HeldNodes {
 }
 
 extension Database {
-  /// Counts of what this handle has written so far. A handle that only reads answers zeros. The call never waits.
+  /// What this handle has written since it was opened. For a handle that only reads all numbers are 0. The call never waits.
   public var writeStatistics: WriteStatistics {
     var statistics = WriteStatistics()
     guard let writer else { return statistics }

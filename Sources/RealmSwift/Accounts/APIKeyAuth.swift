@@ -1,12 +1,13 @@
 /// An API key of a user.
 public final class UserAPIKey: Sendable {
-  /// By which it is found.
+  /// The id that the server gave the key. `APIKeyAuth` takes it to fetch, enable, disable and delete the key.
   public let objectId: ObjectId
-  /// What the user has named it.
+  /// The name that the user gave the key.
   public let name: String
-  /// Nobody can log in with it now.
+  /// Whether the key is disabled. Nobody can log in with a disabled key.
   public let disabled: Bool
-  /// What somebody logs in with: `Credentials.userAPIKey`. It is told once, when the key is made, and nil ever after. It belongs into no log.
+  /// The text of the key, with which somebody logs in: `Credentials.userAPIKey`. Only the answer to `createAPIKey(named:)` has
+  /// it; nil in every other answer. Do not write it into a log.
   public let key: String?
 
   fileprivate init(_ answer: APIKeyAnswer, _ id: ObjectId) {
@@ -14,7 +15,7 @@ public final class UserAPIKey: Sendable {
   }
 }
 
-/// What a server answers of an API key.
+/// The JSON object with which a server describes an API key.
 private struct APIKeyAnswer: Decodable {
   let id: String
   let name: String
@@ -28,16 +29,16 @@ private struct APIKeyAnswer: Decodable {
 }
 
 extension UserAPIKey {
-  /// The key that a server answers.
+  /// Reads one key from a server's answer.
   ///
-  /// - Throws: `AppError` where it is none.
+  /// - Throws: `AppError` if the answer is an error or does not describe a key.
   package static func one(of answer: ServerAnswer) throws -> UserAPIKey {
     try make(answer.content(as: APIKeyAnswer.self), answer)
   }
 
-  /// The keys that a server answers.
+  /// Reads a list of keys from a server's answer.
   ///
-  /// - Throws: `AppError` where it is no list of keys.
+  /// - Throws: `AppError` if the answer is an error or is not a list of keys.
   package static func all(of answer: ServerAnswer) throws -> [UserAPIKey] {
     try answer.content(as: [APIKeyAnswer].self).map { try make($0, answer) }
   }
@@ -48,11 +49,15 @@ extension UserAPIKey {
   }
 }
 
-/// Makes and changes API keys of a user: `User.apiKeysAuth`. The user has to be logged in, and to have more than an anonymous identity.
+/// Makes and changes API keys of a user: `User.apiKeysAuth`. The user has to be logged in, and to have another identity than an
+/// anonymous one.
 ///
-/// Who has a key can log in as the user: `Credentials.userAPIKey`. All of it throws `AppError`: `.valueNotFound` where there is no such key.
+/// Whoever has a key can log in as the user: `Credentials.userAPIKey`.
+///
+/// All methods throw `AppError`, or pass it to their `completion`: `.valueNotFound` if there is no such key, `.unknown` if the
+/// user is not logged in. They call `completion` once, on the queue `realm.app.callbacks`.
 public final class APIKeyAuth: RLMProviderClient, @unchecked Sendable {
-  // Sendable: as of `RLMProviderClient`.
+  // Sendable: it never changes, as its superclass requires.
   private let user: User
 
   init(_ user: User) {
@@ -68,9 +73,10 @@ public final class APIKeyAuth: RLMProviderClient, @unchecked Sendable {
 
   // MARK: - Making and finding
 
-  /// Makes a key. Its text is told by the answer alone: keep it.
+  /// Makes a key on the server.
   ///
-  /// - Throws: `AppError`: `.apiKeyAlreadyExists` for a name that another key of the user has.
+  /// - Returns: the key with its text. The server never tells the text again, so keep it.
+  /// - Throws: `AppError`: `.apiKeyAlreadyExists` if another key of the user has the name.
   public func createAPIKey(named name: String) async throws -> UserAPIKey {
     try await key(.createAPIKey(name))
   }
@@ -82,7 +88,9 @@ public final class APIKeyAuth: RLMProviderClient, @unchecked Sendable {
     App.answering(completion) { try await self.createAPIKey(named: name) }
   }
 
-  /// A key by its id, without its text.
+  /// Fetches the key with an id. The answer does not have the text of the key.
+  ///
+  /// - Throws: `AppError`: `.valueNotFound` if there is no such key.
   public func fetchAPIKey(_ objectId: ObjectId) async throws -> UserAPIKey {
     try await key(.apiKey(.get, objectId))
   }
@@ -106,7 +114,9 @@ public final class APIKeyAuth: RLMProviderClient, @unchecked Sendable {
     }
   }
 
-  /// All keys of the user, without their texts.
+  /// Fetches all keys of the user. The answer does not have the texts of the keys.
+  ///
+  /// - Throws: `AppError`.
   public func fetchAPIKeys() async throws -> [UserAPIKey] {
     try UserAPIKey.all(of: await user.send(.apiKeys))
   }
@@ -132,7 +142,9 @@ public final class APIKeyAuth: RLMProviderClient, @unchecked Sendable {
 
   // MARK: - Changing
 
-  /// Deletes a key. Nobody can log in with it any more.
+  /// Deletes a key on the server. Nobody can log in with it any more.
+  ///
+  /// - Throws: `AppError`: `.valueNotFound` if there is no such key.
   public func deleteAPIKey(_ objectId: ObjectId) async throws { try await tell(.apiKey(.delete, objectId)) }
 
   /// The form of `deleteAPIKey(_:)` that calls `completion`.
@@ -142,7 +154,9 @@ public final class APIKeyAuth: RLMProviderClient, @unchecked Sendable {
     App.telling(completion) { try await self.deleteAPIKey(objectId) }
   }
 
-  /// Lets a key be used again.
+  /// Enables a disabled key, so that the user can log in with it again.
+  ///
+  /// - Throws: `AppError`: `.valueNotFound` if there is no such key.
   public func enableAPIKey(_ objectId: ObjectId) async throws {
     try await tell(.apiKey(.put, objectId, "enable"))
   }
@@ -154,7 +168,9 @@ public final class APIKeyAuth: RLMProviderClient, @unchecked Sendable {
     App.telling(completion) { try await self.enableAPIKey(objectId) }
   }
 
-  /// Lets nobody log in with a key until it is enabled again.
+  /// Disables a key: nobody can log in with it until `enableAPIKey(_:)` is called for it.
+  ///
+  /// - Throws: `AppError`: `.valueNotFound` if there is no such key.
   public func disableAPIKey(_ objectId: ObjectId) async throws {
     try await tell(.apiKey(.put, objectId, "disable"))
   }

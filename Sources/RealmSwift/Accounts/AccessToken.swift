@@ -1,11 +1,12 @@
 import Foundation
 
-/// A token that proves for a while who asks. The server has signed it; only what it says is read here.
+/// A token that proves for a limited time who sends a request. The server has signed it. This type reads what the token says, and
+/// does not check the signature.
 package struct AccessToken: Sendable {
   package let text: String
-  /// When it ends, by the server's clock.
+  /// When the token expires, by the server's clock.
   package let end: Date
-  /// What the server keeps for the user.
+  /// The custom data that the server keeps for the user, as it was when the token was made.
   package let customData: Document
 
   private struct Claims: Decodable {
@@ -14,7 +15,9 @@ package struct AccessToken: Sendable {
 
   private static let longest = 1 << 20
 
-  /// Nil for a text that is no token.
+  /// Reads a token.
+  ///
+  /// - Returns: nil if the text is not a token.
   package init?(_ text: String) {
     guard text.utf8.count <= Self.longest, Self.fitsHeader(text) else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -27,10 +30,10 @@ package struct AccessToken: Sendable {
     customData = whole?.documentValue?["user_data"]??.documentValue ?? [:]
   }
 
-  /// Whether a text has nothing in it that ends a header of HTTP.
+  /// Whether a text has only characters that may stand in the value of an HTTP header: those of ASCII from `!` to `~`.
   static func fitsHeader(_ text: String) -> Bool { text.utf8.allSatisfy { (0x21...0x7e).contains($0) } }
 
-  /// The bytes that a text of base64url stands for.
+  /// Decodes base64url without padding; nil if the text is not valid.
   private static func bytes(of text: Substring) -> Data? {
     var text = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
     guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "=") }) else { return nil }
@@ -38,11 +41,11 @@ package struct AccessToken: Sendable {
     return Data(base64Encoded: text)
   }
 
-  /// Whether it has ended, or does so soon.
+  /// Whether the token has expired, or expires within so many seconds by this device's clock.
   package func ends(within seconds: TimeInterval) -> Bool { end.timeIntervalSinceNow < seconds }
 }
 
-/// What a server answers to a log-in.
+/// The server's answer to a log-in.
 package struct LogInAnswer: Sendable {
   package let userID: String
   package let deviceID: String?
@@ -63,7 +66,9 @@ package struct LogInAnswer: Sendable {
     }
   }
 
-  /// - Throws: `AppError` where it is none.
+  /// Reads the answer.
+  ///
+  /// - Throws: `AppError` if the answer is an error or does not answer a log-in.
   package init(_ answer: ServerAnswer) throws {
     let content = try answer.content(as: Answer.self)
     // The id becomes the name of a folder.
@@ -84,9 +89,9 @@ extension AccessToken {
     }
   }
 
-  /// What a server answers to a refresh token.
+  /// Reads the access token that a server returns for a refresh token.
   ///
-  /// - Throws: `AppError` where it is none.
+  /// - Throws: `AppError` if the answer is an error or has no access token.
   package init(_ answer: ServerAnswer) throws {
     guard let token = AccessToken(try answer.content(as: Answer.self).access) else {
       throw answer.notUnderstood

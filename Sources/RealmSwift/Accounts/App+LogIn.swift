@@ -1,12 +1,14 @@
 import Synchronization
 
 extension App {
-  /// Logs somebody in, who becomes the current user. Who was logged in before stays so.
+  /// Logs a user in, and makes that user the current one. Users that are logged in already stay logged in.
   ///
-  /// A user who has logged in on this device before is the same object as then, and its realms go on syncing. Anonymous credentials make a new user only where
-  /// no anonymous user is logged in, and need a network only then.
+  /// If the user has logged in on this device before and was not removed since, the returned object is the same as then, and the
+  /// realms of the user go on syncing. For anonymous credentials, an anonymous user that is logged in is returned without asking
+  /// the server; only if there is none, the server makes a new user.
   ///
-  /// - Throws: `AppError`; nothing has changed here then.
+  /// - Throws: `AppError` if the server does not accept the credentials or can't be reached. Nothing has changed on this device
+  ///   then.
   public func login(credentials: Credentials) async throws -> User {
     if case .anonymous = credentials, let known = loggedInAnonymously {
       makeCurrent(known)
@@ -36,7 +38,7 @@ extension App {
     users.withLock { $0.all }.first { $0.isLoggedIn && $0.isAnonymous }
   }
 
-  /// The user of a log-in: the one whom the app knows already, or a new one.
+  /// Records a log-in: in the user with this id that the app knows already, or in a new one.
   private func begin(_ answer: LogInAnswer, _ profile: ProfileAnswer) -> User {
     while true {
       let user = users.withLock { users -> User in
@@ -46,7 +48,7 @@ extension App {
         return user
       }
       let isHere = user.content.withLock { content -> Bool in
-        // It may have been removed a moment ago, and is about to leave the list.
+        // Another thread may have removed the user a moment ago, and is about to take it off the list.
         guard content.state != .removed else { return false }
         content.begin(answer, profile)
         return true
@@ -64,10 +66,13 @@ extension App {
 }
 
 extension User {
-  /// Gives the user one more way to log in. The user keeps the id and all data; an anonymous user can log in again then. The user becomes the current one.
+  /// Adds the credentials to the ways in which the user can log in, and makes the user the current one. The user keeps the id and
+  /// all data. An anonymous user can log in again afterwards.
   ///
-  /// - Parameter credentials: not anonymous ones, and none of another user's.
-  /// - Throws: `AppError`. The user has to be logged in.
+  /// - Parameter credentials: neither anonymous credentials nor those of another user.
+  /// - Returns: this user.
+  /// - Throws: `AppError`: `.badRequest` for anonymous credentials, `.unknown` if the user is not logged in or logs out
+  ///   meanwhile, and what the server answers if it does not accept the credentials.
   public func linkUser(credentials: Credentials) async throws -> User {
     if case .anonymous = credentials {
       throw AppError(

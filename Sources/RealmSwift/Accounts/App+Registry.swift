@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets an initializer answer an object that there is already.
+/// Lets an initializer of a class return an object that exists already.
 protocol GivenInstance {}
 
 extension GivenInstance {
@@ -8,7 +8,10 @@ extension GivenInstance {
 }
 
 extension App: GivenInstance {
-  /// The app of an id, with the default configuration where it is new in this process. An empty id stops the program.
+  /// The app with an id. If this process has none with that id yet, it makes one with the default configuration.
+  ///
+  /// - Precondition: the id is not empty, not `.` or `..`, and takes at most 200 bytes when it is percent-encoded as the name of
+  ///   a folder. Otherwise the program stops.
   #if !Sync
     @available(
       *, unavailable,
@@ -18,7 +21,11 @@ extension App: GivenInstance {
   #endif
   public convenience init(id: String) { self.init(given: App.registered(id)) }
 
-  /// The app of an id. Where it is not new in this process, it has the configuration that it was first made with. An empty id stops the program.
+  /// The app with an id. If this process has one with that id already, that one is returned with the configuration that it was
+  /// first made with, and `configuration` is ignored; a warning is logged if the two differ.
+  ///
+  /// - Precondition: the id is not empty, not `.` or `..`, and takes at most 200 bytes when it is percent-encoded as the name of
+  ///   a folder. Otherwise the program stops.
   #if !Sync
     @available(
       *, unavailable,
@@ -33,7 +40,7 @@ extension App: GivenInstance {
   private static let known = Mutex<[String: App]>([:])
   private static let gate = OpeningGate()
 
-  /// The app of an id: there is one in a process.
+  /// The app with an id. A process has at most one for each id.
   static func registered(_ id: String, _ configuration: AppConfiguration? = nil) -> App {
     checkID(id)
     let settings = configuration?.settings
@@ -46,7 +53,8 @@ extension App: GivenInstance {
       }
       return app
     }
-    // Not under the lock: files are opened and deleted, of which a logger of the program is told.
+    // The lock is not held here: making an app opens and deletes files and logs it, and the program's own logger must not run
+    // under the lock.
     let (app, isNew) = gate.opening("the app \(id)") { () -> (App, Bool) in
       if let app = known.withLock({ $0[id] }) { return (app, false) }
       let app = App(id: id, opening: settings ?? AppConfiguration().settings)
@@ -56,7 +64,7 @@ extension App: GivenInstance {
     return isNew || settings == nil ? app : registered(id, configuration)
   }
 
-  /// The id becomes the name of a folder.
+  /// Stops the program if the id can't be the name of a folder.
   private static func checkID(_ id: String) {
     guard !id.isEmpty, id != ".", id != ".." else {
       raise("Invalid app id", "App(id:): '\(id)' names no app. Give the id that the server has for it.")

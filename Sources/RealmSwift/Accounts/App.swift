@@ -2,41 +2,42 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// An app, as its server knows it: who is logged in, and what is synced.
+/// An app of a sync server. It logs users in, and gives access to the users that are logged in.
 ///
 ///     let app = App(id: "notes", configuration: AppConfiguration(baseURL: "https://sync.example.org"))
 ///     let user = try await app.login(credentials: .emailPassword(email: email, password: password))
 ///
-/// There is one object for each id in a process. Who was logged in when the program ended is logged in when it begins. What calls back is called on a queue
-/// of its own, `realm.app.callbacks`.
+/// A process has one object for each id. Users who were logged in when the program ended are logged in when it starts again. All
+/// `completion` closures of an app and its users are called on the dispatch queue `realm.app.callbacks`.
 ///
-/// Only one process at a time should use an app: others do not see who logs in meanwhile.
+/// Only one process at a time should use an app: a process does not see the log-ins of another one.
 public final class App: Sendable {
   struct Users {
-    /// Those that are not removed, in the order of their first log-in.
+    /// The users that are not removed, in the order of their first log-in.
     var all: [User] = []
-    /// Of whom the app says that they are the current one; they may be logged out.
+    /// The id of the current user. That user may be logged out.
     var current: String?
-    /// What the server calls this device.
+    /// The id that the server gave this device; nil before the first log-in.
     var device: String?
-    /// The numbers of files that are gone, and of which the server is to be told, by the ids of their users.
+    /// The numbers of deleted files of which the server has not been told yet, by the ids of their users.
     var gone: [String: Set<UInt64>] = [:]
   }
 
   /// The id by which the server knows the app.
   public let appId: String
-  /// What all sessions of the app have in common.
+  /// The settings that all sync sessions of the app share, such as the error handler, headers and timeouts.
   public let syncManager: SyncManager
   let settings: AppSettings
   let paths: SyncPaths
   let metadata: AppMetadata
   let calls: ServerCalls
-  // The lock of a user may be taken under it, and never the reverse.
+  // A thread that holds this lock may take the lock of a user. A thread that holds the lock of a user must not take this one.
   let users = Mutex(Users())
 
-  /// An app that there is not yet in this process. Files that are to go are deleted.
+  /// Makes an app that this process does not have yet. If no other process uses the app, it deletes or moves the files that are
+  /// to go.
   ///
-  /// - Precondition: the id is one that `checkID` lets pass.
+  /// - Precondition: the id is one that `checkID` accepts.
   init(id: String, opening settings: AppSettings) {
     appId = id
     self.settings = settings
@@ -56,7 +57,7 @@ public final class App: Sendable {
 
   // MARK: - What it is
 
-  /// A copy of what the app was made with.
+  /// The configuration of the app. It is a copy: changing it does not change the app.
   public var configuration: AppConfiguration { AppConfiguration(settings) }
 
   /// The address of the server, without a slash at the end: that of the configuration, or what `updateBaseUrl(to:)` has set.
@@ -65,11 +66,12 @@ public final class App: Sendable {
   /// Registers users that log in by an e-mail address and a password.
   public var emailPasswordAuth: EmailPasswordAuth { EmailPasswordAuth(self) }
 
-  /// Changes the address of the server, if there is a server at the new one. Realms that are synced go on there; what they have
-  /// comes from another server, so that they are reset to what the new one has.
+  /// Changes the address of the server, after a server has answered at the new address. Synced realms continue with that server.
+  /// Since their data comes from another server, they are reset to the data of the new one.
   ///
-  /// - Parameter url: an address that begins with `https://` or `http://`. Nil and an empty text stand for the default, at which there is no server.
-  /// - Throws: `AppError` where no server answers there. The address is the one before then.
+  /// - Parameter url: an address that begins with `https://` or `http://`. Nil and an empty text stand for the default address,
+  ///   at which there is no server.
+  /// - Throws: `AppError` if no server answers at the address. The app keeps its former address then.
   @_spi(RealmSwiftExperimental)
   public func updateBaseUrl(to url: String?) async throws {
     let url = url.flatMap { $0.isEmpty ? nil : $0 } ?? AppConfiguration.defaultBaseURL
@@ -87,13 +89,13 @@ public final class App: Sendable {
 
   // MARK: - Users
 
-  /// All users that have logged in on this device and were not removed since, by their ids. Some of them may be logged out.
+  /// The users that have logged in on this device and were not removed since, by their ids. Some of them may be logged out.
   public var allUsers: [String: User] {
     users.withLock { users in Dictionary(users.all.map { ($0.id, $0) }, uniquingKeysWith: { $1 }) }
   }
 
-  /// The user who logged in last, or was made the current one by `switch(to:)`. If that user is not logged in any more, another one is the current user
-  /// who is; nil where nobody is logged in. It needs no network.
+  /// The user who logged in last, or whom `switch(to:)` made the current one. If that user has logged out, another user that is
+  /// logged in becomes the current one; nil if nobody is logged in. Reading it needs no network.
   public var currentUser: User? {
     let (current, isNew) = users.withLock { users -> (User?, Bool) in
       if let current = users.all.first(where: { $0.id == users.current }), current.isLoggedIn {
@@ -107,9 +109,10 @@ public final class App: Sendable {
     return current
   }
 
-  /// Makes a user the current one. Nobody is logged out by it, and the realms of all users go on syncing.
+  /// Makes a user the current one. Other users stay logged in, and the realms of all users go on syncing.
   ///
-  /// - Precondition: the user is logged in to this app.
+  /// - Returns: the user.
+  /// - Precondition: the user is logged in, and belongs to this app. Otherwise the program stops.
   @discardableResult
   public func `switch`(to user: User) -> User {
     guard user.app === self else {
@@ -129,13 +132,15 @@ public final class App: Sendable {
     metadata.setCurrent(user.id)
   }
 
-  /// The user has no tokens any more.
+  /// Stores that the user has logged out, and tells the sync sessions of the user.
+  ///
+  /// - Parameter reason: why the server has ended the log-in; nil if the app logged the user out.
   func didLogOut(_ user: User, because reason: String? = nil) {
     metadata.save(user)
     user.sync.withLock { $0 }?.userDidLogOut(because: reason)
   }
 
-  /// The user is removed.
+  /// Takes a removed user off the list, stores that, and tells the sync sessions of the user.
   func didRemove(_ user: User) {
     users.withLock { users in
       users.all.removeAll { $0 === user }
@@ -145,23 +150,25 @@ public final class App: Sendable {
     user.sync.withLock { $0 }?.userWasRemoved()
   }
 
-  /// Deletes the files of a removed user, as far as they are not open.
+  /// Deletes the files of a removed user that are not open. The others are deleted when the app is started the next time.
   func removeFiles(of user: User) { FileActions(metadata, paths).removeFiles(ofUser: user.id) }
 
-  /// Lets something be done with a file when the app is started the next time.
+  /// Stores what is to be done with a file when the app is started the next time.
   func add(_ action: FileAction) { metadata.add(action.stored(paths)) }
 
-  /// Does not let it be done any more.
+  /// Takes back what `add(_:)` has stored.
   func withdraw(_ action: FileAction) { metadata.remove(action.stored(paths)) }
 
-  /// Does it now, unless somebody has the file open; answers whether it is done.
+  /// Does now what is to be done with a file, unless the file is open.
+  ///
+  /// - Returns: whether it is done.
   func perform(_ action: FileAction) -> Bool { FileActions(metadata, paths).perform(action.stored(paths)) }
 
   // MARK: - Calling back
 
   static let callbacks = DispatchQueue(label: "realm.app.callbacks")
 
-  /// Does something, and calls `completion` with what came of it.
+  /// Runs `body` in a task, and calls `completion` with its result, on `callbacks`.
   static func answering<Answer: Sendable>(
     _ completion: @escaping @Sendable (Result<Answer, any Error>) -> Void,
     _ body: @escaping @Sendable () async throws -> Answer
@@ -173,7 +180,8 @@ public final class App: Sendable {
     }
   }
 
-  /// Does something, and calls `completion` with why it did not succeed; nil where it did.
+  /// Runs `body` in a task, and calls `completion` with the error that it has thrown; with nil if it has thrown none. The call is
+  /// made on `callbacks`.
   static func telling(
     _ completion: @escaping @Sendable ((any Error)?) -> Void,
     _ body: @escaping @Sendable () async throws -> Void

@@ -1,40 +1,46 @@
 public import Foundation
 
-/// How an `App` reaches its server, and where it keeps what it knows. An app copies its configuration.
+/// Says how an `App` reaches its server and where it keeps its data on this device. An app copies its configuration when it is
+/// made.
 ///
 ///     let app = App(id: "notes", configuration: AppConfiguration(baseURL: "https://sync.example.org"))
 public final class AppConfiguration {
-  /// Nothing answers there for this library.
+  /// The address of an app that sets none. No request is sent to it.
   static let defaultBaseURL = "https://services.cloud.mongodb.com"
 
   private var address: String?
 
-  /// The address of the server, which begins with `https://` or `http://`. Nil sets it back to the default, which is an address that this
-  /// library does not use: each request to it fails at once. An app that logs in has to set it.
+  /// The address of the server, which begins with `https://` or `http://`. Nil and an empty text set it back to the default. This
+  /// library sends no request to the default address: each call that needs the server fails at once with
+  /// `AppError.httpRequestFailed`. So an app that logs in has to set the address.
   public var baseURL: String! {
     get { address ?? Self.defaultBaseURL }
     set { address = newValue?.isEmpty == false ? newValue : nil }
   }
 
-  /// What sends requests; nil for one of the library's own. WebSockets do not pass through it.
+  /// The object that sends the requests of the app; nil for the library's own `RLMNetworkTransport`. WebSockets do not pass
+  /// through it.
   public var transport: (any RLMNetworkTransportProtocol)?
 
-  /// How long a request may take, in milliseconds; 0 for any time. 60,000 at first.
+  /// The longest time that a request may take, in milliseconds; 0 for no limit. The default is 60,000.
   public var defaultRequestTimeoutMS: UInt = 60_000
 
-  /// Whether all sessions of a user share one connection; true at first.
+  /// Whether the sessions of a user share connections. The default is true.
   public var enableSessionMultiplexing = true
 
-  /// How long sessions wait; nil for the default.
+  /// The timeouts of sync connections; nil for the defaults of `SyncTimeoutOptions`.
   public var syncTimeouts: SyncTimeoutOptions?
 
-  /// The folder in which the folder `mongodb-realm` is made, which holds the realms of users and what is known of them. At first it is the folder of
-  /// the default realm.
+  /// The folder in which the app makes a folder `mongodb-realm`. That folder has the realms of the users and the file with their
+  /// tokens. The default is the folder of the default realm.
   public var rootDirectory: URL
 
-  /// 64 bytes, by which the file that holds users and their tokens is encrypted. Nil, as at first, for a key of its own,
-  /// which is made once and kept in a file beside it that only its owner may read: this protects copies of the one file without the other. An
-  /// app that can keep a key in a better place gives it here. With another key than before users must log in again.
+  /// The key of 64 bytes with which the file of users and tokens is encrypted. If it is nil, which is the default, the app makes
+  /// a random key once and keeps it in a file beside the encrypted one, which only its owner may read. This protects a copy of
+  /// the encrypted file that is made without the key. An app that can keep a key in a better place gives that key here. If the
+  /// key differs from the one that the file was written with, users have to log in again.
+  ///
+  /// - Precondition: the key has 64 bytes. Otherwise the program stops.
   public var metadataKey: Data? {
     didSet {
       guard let metadataKey, metadataKey.count != 64 else { return }
@@ -44,13 +50,14 @@ public final class AppConfiguration {
     }
   }
 
-  /// A file with certificates in the form PEM that are trusted beside those of the system, for a server that has made its own; nil for none.
+  /// A file with certificates in the format PEM. The app trusts them beside those of the system: use it for a server that has
+  /// made its own certificate. Nil for none.
   public var trustedCertificate: URL?
 
-  /// A configuration with the defaults.
+  /// Makes a configuration with the defaults.
   public init() { rootDirectory = AppSettings.defaultFolder }
 
-  /// A configuration; each parameter is described at the property of its name. Nil stands for the default.
+  /// Makes a configuration. Each parameter is described at the property of the same name. Nil stands for the default.
   public init(
     baseURL: String? = nil, transport: (any RLMNetworkTransportProtocol)? = nil,
     defaultRequestTimeoutMS: UInt? = nil, enableSessionMultiplexing: Bool? = nil,
@@ -75,7 +82,7 @@ public final class AppConfiguration {
     baseURL = settings.baseURL
   }
 
-  /// The same as a value.
+  /// The values of the configuration at this moment.
   var settings: AppSettings {
     AppSettings(
       baseURL: baseURL, transport: transport, requestTimeoutMS: defaultRequestTimeoutMS,
@@ -87,7 +94,7 @@ public final class AppConfiguration {
 @available(*, unavailable)
 extension AppConfiguration: Sendable {}
 
-/// `AppConfiguration` as a value.
+/// The values of an `AppConfiguration`, which can be passed between threads.
 struct AppSettings: Sendable {
   var baseURL: String
   var transport: (any RLMNetworkTransportProtocol)?
@@ -100,7 +107,7 @@ struct AppSettings: Sendable {
 
   static var defaultFolder: URL { Realm.Configuration.defaultFileURL.deletingLastPathComponent() }
 
-  /// Whether an app would do the same with both.
+  /// Whether an app would behave the same with both.
   func isSame(as other: AppSettings) -> Bool {
     baseURL == other.baseURL && transport === other.transport && requestTimeoutMS == other.requestTimeoutMS
       && sharesConnections == other.sharesConnections && timeouts == other.timeouts

@@ -1,33 +1,33 @@
 public import Foundation
 import RealmSyncClient
 
-/// Why a log-in, or another request of an app about its users, did not succeed.
+/// An error of a log-in, or of another request of an app about its users.
 ///
-/// It stands for an `NSError` of the domain `io.realm.app`: `catch let error as NSError` sees one too.
+/// It bridges to an `NSError` of the domain `io.realm.app`: `catch let error as NSError` catches it too.
 public struct AppError: Swift.Error {
-  /// What kind of error it is. The numbers are stable.
+  /// The kind of the error. The numbers are stable.
   public enum Code: Int, Sendable {
-    /// Anything else: the server has told a kind of error that this library does not know, or what was asked has no meaning
-    /// now, as with a user who is removed. Read the message.
+    /// No other code fits: the server has answered with a kind of error that this library does not know, or the request makes no
+    /// sense now, such as one of a user who is logged out or removed. Read the message.
     case unknown = -1
-    /// The server could not be reached, or its answer is not one of a sync server. Look at the network, and at
+    /// The server could not be reached, or the answer is not one of a sync server. Check the network and
     /// `AppConfiguration.baseURL`.
     case httpRequestFailed = 1
-    /// The log-in has ended, or the token is not valid. Log in again.
+    /// The log-in has ended, or the token is not valid. The user has to log in again.
     case invalidSession = 2
-    /// The server can't do what is asked as it is asked. The message says what is wrong.
+    /// The server can't carry out the request in this form. The message says what is wrong.
     case badRequest = 3
     /// The server has no such user.
     case userNotFound = 4
     /// The user belongs to another app. Log in with users of this one.
     case userAppDomainMismatch = 5
-    /// The server does not let programs of this origin in.
+    /// The server does not accept requests from the origin of this program.
     case domainNotAllowed = 6
-    /// More was asked for than the server gives at a time.
+    /// The request asks for more data than the server returns at once.
     case readSizeLimitExceeded = 7
-    /// A value that was given is not allowed. Servers tell `badRequest` in its place.
+    /// A value in the request is not allowed. Servers answer `badRequest` instead.
     case invalidParameter = 8
-    /// A value is needed and was not given.
+    /// A value that the request needs is missing.
     case missingParameter = 9
     /// A function of the server has failed.
     case functionExecutionError = 10
@@ -35,9 +35,9 @@ public struct AppError: Swift.Error {
     case internalServerError = 11
     /// The way to log in does not exist, or is switched off on the server.
     case authProviderNotFound = 12
-    /// There is no such thing, for example no such API key.
+    /// The requested item does not exist, for example an API key.
     case valueNotFound = 13
-    /// There is such a thing already.
+    /// The item exists already.
     case valueAlreadyExists = 14
     /// The name is in use. Choose another.
     case valueDuplicateName = 15
@@ -47,30 +47,30 @@ public struct AppError: Swift.Error {
     case functionSyntaxError = 17
     /// A function of the server is not valid.
     case functionInvalid = 18
-    /// The user has an API key of this name. Choose another name, or delete that key.
+    /// The user has an API key with this name already. Choose another name, or delete that key.
     case apiKeyAlreadyExists = 19
-    /// What was asked took longer than the server allows.
+    /// The request took longer than the server allows.
     case executionTimeLimitExceeded = 20
     /// The function can't be called by users.
     case notCallable = 21
-    /// The e-mail address is confirmed already. Log in.
+    /// The e-mail address is confirmed already. The user can log in.
     case userAlreadyConfirmed = 22
     /// An administrator has disabled the user.
     case userDisabled = 23
     /// The credentials are not accepted.
     case authError = 24
-    /// The e-mail address or the identity belongs to another user. Log in as that user, or use another.
+    /// The e-mail address or the identity belongs to another user. Log in as that user, or use another address.
     case accountNameInUse = 25
     /// The e-mail address or the password is wrong; the server does not say which.
     case invalidPassword = 26
-    /// The server is being worked on. Try again later.
+    /// The server is under maintenance. Try again later.
     case maintenanceInProgress = 27
     /// The server's database has failed.
     case mongoDBError = 28
   }
 
   private let error: NSError
-  /// Why no answer was had; nil where the server has answered.
+  /// The network's failure that left the request without an answer; nil if the server has answered.
   let problem: NetworkProblem?
 
   fileprivate init(_ error: NSError) {
@@ -90,7 +90,11 @@ public struct AppError: Swift.Error {
     self.problem = problem
   }
 
-  /// An error of a program's own, with a code and what else there is to know.
+  /// Makes an error, for example in tests of a program.
+  ///
+  /// - Parameters:
+  ///   - code: the kind of the error.
+  ///   - userInfo: the entries of the `NSError`. The value for `NSLocalizedDescriptionKey` becomes the description.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     error = NSError(domain: Self.errorDomain, code: code.rawValue, userInfo: userInfo)
     problem = nil
@@ -100,20 +104,21 @@ public struct AppError: Swift.Error {
   private static let statusKey = "HTTP Status Code"
   private static let linkKey = "Server Log URL"
 
-  /// What kind of error it is; `.unknown` where its number is that of no case.
+  /// The kind of the error; `.unknown` if its number belongs to no case of `Code`.
   public var code: Code { Code(rawValue: error.code) ?? .unknown }
-  /// The status of HTTP that the server has answered; nil where it has not answered.
+  /// The HTTP status of the server's answer; nil if there was no answer.
   public var httpStatusCode: Int? { error.userInfo[Self.statusKey] as? Int }
-  /// The kind of the error as the server names it; nil where it has not.
+  /// The server's name for the kind of the error; nil if the server has given none.
   var name: String? { error.userInfo[Self.nameKey] as? String }
-  /// What happened, and what to do.
+  /// What happened and what to do about it, in English.
   public var localizedDescription: String { error.localizedDescription }
 
-  /// The domain of the `NSError` it stands for: `io.realm.app`.
+  /// The domain of the `NSError` to which this error bridges: `io.realm.app`.
   public static var errorDomain: String { "io.realm.app" }
 }
 
 extension AppError: Hashable {
+  /// Whether both errors have equal codes and equal entries in `userInfo`.
   public static func == (left: Self, right: Self) -> Bool { left.error == right.error }
   public func hash(into hasher: inout Hasher) { hasher.combine(error) }
 }
@@ -123,83 +128,85 @@ extension AppError: CustomNSError, LocalizedError, CustomStringConvertible {
   public var errorCode: Int { error.code }
   /// The same as `userInfo`.
   public var errorUserInfo: [String: Any] { error.userInfo }
-  /// What else there is to know, by the keys of an `NSError`: the message, and where the server has answered "HTTP Status Code"
-  /// (a number), "Error Name" and "Server Log URL" (texts).
+  /// The entries of the `NSError`: the message for `NSLocalizedDescriptionKey`. If the server has answered, there may also be
+  /// "HTTP Status Code" (a number), "Error Name" and "Server Log URL" (texts).
   public var userInfo: [String: Any] { error.userInfo }
-  /// What happened, and what to do.
+  /// What happened and what to do about it, in English.
   public var errorDescription: String? { error.localizedDescription }
+  /// The same as `localizedDescription`.
   public var description: String { error.localizedDescription }
 }
 
 extension AppError {
-  /// Catches `Code.unknown`: what has no code of its own.
+  /// A pattern for `catch` that matches errors with the code `.unknown`: no other code fits.
   public static var unknown: Code { .unknown }
-  /// Catches `Code.httpRequestFailed`: the server could not be reached.
+  /// A pattern for `catch` that matches `Code.httpRequestFailed`: the server could not be reached.
   public static var httpRequestFailed: Code { .httpRequestFailed }
-  /// Catches `Code.invalidSession`: the log-in has ended.
+  /// A pattern for `catch` that matches `Code.invalidSession`: the log-in has ended.
   public static var invalidSession: Code { .invalidSession }
-  /// Catches `Code.badRequest`: a request is wrong.
+  /// A pattern for `catch` that matches `Code.badRequest`: the server can't carry out the request.
   public static var badRequest: Code { .badRequest }
-  /// Catches `Code.userNotFound`: there is no such user.
+  /// A pattern for `catch` that matches `Code.userNotFound`: the server has no such user.
   public static var userNotFound: Code { .userNotFound }
-  /// Catches `Code.userAppDomainMismatch`: the user belongs to another app.
+  /// A pattern for `catch` that matches `Code.userAppDomainMismatch`: the user belongs to another app.
   public static var userAppDomainMismatch: Code { .userAppDomainMismatch }
-  /// Catches `Code.domainNotAllowed`: the origin is not let in.
+  /// A pattern for `catch` that matches `Code.domainNotAllowed`: the server does not accept the program's origin.
   public static var domainNotAllowed: Code { .domainNotAllowed }
-  /// Catches `Code.readSizeLimitExceeded`: too much was asked for.
+  /// A pattern for `catch` that matches `Code.readSizeLimitExceeded`: the request asks for too much data.
   public static var readSizeLimitExceeded: Code { .readSizeLimitExceeded }
-  /// Catches `Code.invalidParameter`: a value is not allowed.
+  /// A pattern for `catch` that matches `Code.invalidParameter`: a value is not allowed.
   public static var invalidParameter: Code { .invalidParameter }
-  /// Catches `Code.missingParameter`: a value is missing.
+  /// A pattern for `catch` that matches `Code.missingParameter`: a value is missing.
   public static var missingParameter: Code { .missingParameter }
-  /// Catches `Code.functionExecutionError`: a function has failed.
+  /// A pattern for `catch` that matches `Code.functionExecutionError`: a function of the server has failed.
   public static var functionExecutionError: Code { .functionExecutionError }
-  /// Catches `Code.internalServerError`: the server has failed.
+  /// A pattern for `catch` that matches `Code.internalServerError`: something failed in the server.
   public static var internalServerError: Code { .internalServerError }
-  /// Catches `Code.authProviderNotFound`: the way to log in does not exist.
+  /// A pattern for `catch` that matches `Code.authProviderNotFound`: the way to log in does not exist.
   public static var authProviderNotFound: Code { .authProviderNotFound }
-  /// Catches `Code.valueNotFound`: there is no such thing.
+  /// A pattern for `catch` that matches `Code.valueNotFound`: the requested item does not exist.
   public static var valueNotFound: Code { .valueNotFound }
-  /// Catches `Code.valueAlreadyExists`: there is such a thing already.
+  /// A pattern for `catch` that matches `Code.valueAlreadyExists`: the item exists already.
   public static var valueAlreadyExists: Code { .valueAlreadyExists }
-  /// Catches `Code.valueDuplicateName`: the name is in use.
+  /// A pattern for `catch` that matches `Code.valueDuplicateName`: the name is in use.
   public static var valueDuplicateName: Code { .valueDuplicateName }
-  /// Catches `Code.functionNotFound`: there is no such function.
+  /// A pattern for `catch` that matches `Code.functionNotFound`: the server has no such function.
   public static var functionNotFound: Code { .functionNotFound }
-  /// Catches `Code.functionSyntaxError`: a function can't be read.
+  /// A pattern for `catch` that matches `Code.functionSyntaxError`: a function of the server can't be parsed.
   public static var functionSyntaxError: Code { .functionSyntaxError }
-  /// Catches `Code.functionInvalid`: a function is not valid.
+  /// A pattern for `catch` that matches `Code.functionInvalid`: a function of the server is not valid.
   public static var functionInvalid: Code { .functionInvalid }
-  /// Catches `Code.apiKeyAlreadyExists`: there is such an API key already.
+  /// A pattern for `catch` that matches `Code.apiKeyAlreadyExists`: the user has an API key with this name already.
   public static var apiKeyAlreadyExists: Code { .apiKeyAlreadyExists }
-  /// Catches `Code.executionTimeLimitExceeded`: it took too long.
+  /// A pattern for `catch` that matches `Code.executionTimeLimitExceeded`: the request took too long.
   public static var executionTimeLimitExceeded: Code { .executionTimeLimitExceeded }
-  /// Catches `Code.notCallable`: a function can't be called.
+  /// A pattern for `catch` that matches `Code.notCallable`: users can't call the function.
   public static var notCallable: Code { .notCallable }
-  /// Catches `Code.userAlreadyConfirmed`: the user is confirmed already.
+  /// A pattern for `catch` that matches `Code.userAlreadyConfirmed`: the e-mail address is confirmed already.
   public static var userAlreadyConfirmed: Code { .userAlreadyConfirmed }
-  /// Catches `Code.userDisabled`: the user is disabled.
+  /// A pattern for `catch` that matches `Code.userDisabled`: an administrator has disabled the user.
   public static var userDisabled: Code { .userDisabled }
-  /// Catches `Code.authError`: the credentials are not accepted.
+  /// A pattern for `catch` that matches `Code.authError`: the credentials are not accepted.
   public static var authError: Code { .authError }
-  /// Catches `Code.accountNameInUse`: the name belongs to another user.
+  /// A pattern for `catch` that matches `Code.accountNameInUse`: the address or identity belongs to another user.
   public static var accountNameInUse: Code { .accountNameInUse }
-  /// Catches `Code.invalidPassword`: the address or the password is wrong.
+  /// A pattern for `catch` that matches `Code.invalidPassword`: the address or the password is wrong.
   public static var invalidPassword: Code { .invalidPassword }
-  /// Catches `Code.maintenanceInProgress`: the server is being worked on.
+  /// A pattern for `catch` that matches `Code.maintenanceInProgress`: the server is under maintenance.
   public static var maintenanceInProgress: Code { .maintenanceInProgress }
-  /// Catches `Code.mongoDBError`: the server's database has failed.
+  /// A pattern for `catch` that matches `Code.mongoDBError`: the server's database has failed.
   public static var mongoDBError: Code { .mongoDBError }
 }
 
 extension AppError.Code {
-  /// `catch AppError.invalidPassword` catches what has that code.
+  /// Whether an error is an `AppError` with this code. It lets `catch AppError.invalidPassword` work.
   public static func ~= (code: Self, error: any Swift.Error) -> Bool {
     (error as? AppError)?.code == code
   }
 }
 
-// `catch let error as NSError`, and back, where Foundation has no Objective-C runtime beneath it.
+// Bridges to `NSError` and back, so that `catch let error as NSError` also works on systems where Foundation has no Objective-C
+// runtime.
 extension AppError: _ObjectiveCBridgeable {
   public func _bridgeToObjectiveC() -> NSError { error }
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout AppError?) {

@@ -1,19 +1,21 @@
 import Foundation
 
-/// The address of a server, without a path behind it or with one.
+/// The address of a server. It may have a path.
 package struct ServerAddress: Sendable, Equatable {
-  /// Without a slash at the end.
+  /// The address without a slash at the end.
   package let text: String
   package let isSecure: Bool
 
-  /// So many bytes an address has at most.
+  /// The longest accepted address, in bytes.
   private static let most = 2000
 
-  /// Nil for what is no such address.
+  /// Reads an address.
   ///
   /// - Parameters:
-  ///   - plain: what an address without TLS begins with.
-  ///   - secure: what an address with TLS begins with.
+  ///   - plain: the scheme of addresses without TLS.
+  ///   - secure: the scheme of addresses with TLS.
+  ///   - allowsQuery: whether the address may have a query part.
+  /// - Returns: nil if the text is not an address with one of the two schemes, or has a user, a password or a fragment.
   init?(_ text: String, plain: String = "http", secure: String = "https", allowsQuery: Bool = false) {
     let text = text.hasSuffix("/") ? String(text.dropLast()) : text
     guard text.utf8.count <= Self.most, let parts = URLComponents(string: text),
@@ -26,11 +28,11 @@ package struct ServerAddress: Sendable, Equatable {
   }
 }
 
-/// Where the server of an app is, as the server tells it.
+/// The addresses of an app's server, as the server names them.
 package struct AppLocation: Sendable, Equatable {
-  /// Where requests are sent to.
+  /// The address to which requests are sent.
   package let host: ServerAddress
-  /// Where the WebSocket is opened.
+  /// The address at which the WebSocket is opened.
   package let syncRoute: String
 
   private struct Answer: Decodable {
@@ -45,8 +47,9 @@ package struct AppLocation: Sendable, Equatable {
     }
   }
 
-  /// - Parameter isSecure: the server was asked over TLS, so that it can't name an address without.
-  /// - Throws: `AppError` where it is none.
+  /// - Parameter isSecure: whether the server was asked over TLS. If so, it must not name an address without TLS.
+  /// - Throws: `AppError` if the answer is an error, does not name valid addresses, or names one without TLS although it was
+  ///   asked over TLS.
   package init(_ answer: ServerAnswer, app: String, isSecure: Bool) throws {
     let content = try answer.content(as: Answer.self)
     let route =
@@ -59,7 +62,8 @@ package struct AppLocation: Sendable, Equatable {
     (self.host, syncRoute) = (host, socket.text)
   }
 
-  /// Tokens would pass through the network as everybody can read them.
+  /// The error of a server that was asked over TLS and names an address without TLS. Anybody on the network could read tokens
+  /// that are sent there.
   static let notSecure = AppError(
     .httpRequestFailed,
     "The server was asked over TLS and names an address without TLS, which is not used. Set the public address of the server in its "

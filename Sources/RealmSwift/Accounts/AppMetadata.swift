@@ -3,37 +3,39 @@ import RealmStorage
 import Synchronization
 import Synchronization
 
-/// What an app knows of its users, in a realm file on this device: `sync_metadata.realm`.
+/// Stores what an app knows of its users, in a realm file on this device: `sync_metadata.realm`.
 ///
-/// The file is open as long as this is there, so that other processes see it. Nothing is stored where the file can't be opened.
+/// The file stays open as long as this object exists, so that other processes can see that the app is in use. If the file can't
+/// be opened, nothing is stored.
 final class AppMetadata: Sendable {
   private let configuration: Realm.Configuration
-  /// Nil where nothing is stored.
+  /// Keeps the file open; nil if nothing is stored.
   private let hold: RealmFile.Hold?
-  /// No other process had the file open when this one opened it.
+  /// Whether no other process had the file open when this one opened it.
   let isAlone: Bool
 
-  /// What was stored when the app was started.
+  /// The content of the file.
   struct Known: Sendable {
     struct Entry: Sendable {
       let id: String
       let content: UserContent
     }
-    /// Those that are not removed, in the order of their first log-in.
+    /// The users that are not removed, in the order of their first log-in.
     var users: [Entry] = []
     var removed: [Entry] = []
     var current: String?
     var device: String?
     var actions: [FileAction] = []
-    /// The numbers of files that are gone, by the ids of their users.
+    /// The numbers of deleted files of which the server has not been told yet, by the ids of their users.
     var gone: [String: Set<UInt64>] = [:]
   }
 
   // MARK: - Opening
 
-  /// The metadata of an app. A file that can't be read is put aside, and a new one is made: users then have to log in again, and their realms stay.
+  /// Opens the metadata of an app. A file that can't be read is renamed, and a new one is made: users then have to log in again,
+  /// and their realms stay.
   ///
-  /// - Parameter key: 64 bytes; nil for the key that is kept beside the file.
+  /// - Parameter key: 64 bytes; nil for the key that is kept in a file beside this one.
   static func open(_ paths: SyncPaths, key: Data?) -> AppMetadata {
     do {
       try FileManager.default.createDirectory(
@@ -61,10 +63,10 @@ final class AppMetadata: Sendable {
     }
   }
 
-  /// Of the classes. It grows where properties are added.
+  /// The schema version of the file. It grows by one when properties are added to the stored classes.
   private static let schemaVersion: UInt64 = 1
 
-  /// What another key, a damaged file and a file of a later version are told by.
+  /// The errors of a file that has another key, is damaged, or was written by a later version of this library.
   private static let unreadable: Set<Realm.Error.Code> = [
     .invalidDatabase, .unsupportedFileFormatVersion, .schemaMismatch, .incompatibleHistories,
   ]
@@ -74,7 +76,7 @@ final class AppMetadata: Sendable {
   ) throws {
     let aside = "\(path).unreadable-\(ObjectId.generate().stringValue)"
     try FileManager.default.moveItem(atPath: path, toPath: aside)
-    // What stands beside it.
+    // Deletes the other files that belong to the moved one.
     try Realm.deleteFiles(for: configuration)
     Logger.shared.log(
       .error,
@@ -85,14 +87,14 @@ final class AppMetadata: Sendable {
   private init(_ configuration: Realm.Configuration) throws {
     self.configuration = configuration
     let realm = try Realm(configuration: configuration)
-    // Damage that is read later would stop the program.
+    // Reading damaged data later would stop the program.
     try realm.verify()
     let hold = realm.session.file.hold()
     self.hold = hold
     isAlone = !hold.file.database.isOpenElsewhere
   }
 
-  /// Stores nothing.
+  /// Makes an object that stores nothing.
   private init() {
     configuration = Realm.Configuration()
     hold = nil
@@ -101,7 +103,7 @@ final class AppMetadata: Sendable {
 
   // MARK: - Reading
 
-  /// All that is stored now.
+  /// Reads everything that is stored now; nothing if the file can't be read, which is logged.
   func known() -> Known {
     guard hold != nil else { return Known() }
     do {
@@ -129,10 +131,11 @@ final class AppMetadata: Sendable {
 
   // MARK: - Writing
 
-  /// Stores what is known of a user now.
+  /// Stores the present state of a user.
   func save(_ user: User) {
     write("the user \(user.id)") { realm in
-      // Read in the transaction: of two threads, the one that writes later writes what is newer.
+      // The state is read inside the transaction. So if two threads save a user, the one that writes later stores the newer
+      // state.
       let content = user.content.withLock { $0 }
       let known = realm.object(ofType: StoredAppUser.self, forPrimaryKey: user.id)
       let stored = known ?? StoredAppUser()
@@ -144,7 +147,7 @@ final class AppMetadata: Sendable {
     }
   }
 
-  /// Forgets a removed user.
+  /// Deletes what is stored about a user, if the user is removed.
   func forget(_ id: String) {
     write("the end of the user \(id)") { realm in
       guard let stored = realm.object(ofType: StoredAppUser.self, forPrimaryKey: id), stored.isRemoved else {
@@ -181,14 +184,14 @@ final class AppMetadata: Sendable {
   func remove(_ action: FileAction) {
     write("what was done with the file \(action.path)") { realm in
       guard let stored = realm.object(ofType: StoredFileAction.self, forPrimaryKey: action.path),
-        // Another file at the path may have one of its own by now.
+        // Another file at the same path may have an action of its own by now.
         Array(stored.file) == action.file
       else { return }
       realm.delete(stored)
     }
   }
 
-  /// A file of a user is gone, of which the server is to be told.
+  /// Stores that a synced file of a user is gone, so that the server can be told later.
   func add(goneReplica number: UInt64, of userID: String) {
     write("a file that is gone") { realm in
       let stored = StoredGoneReplica()
@@ -197,7 +200,7 @@ final class AppMetadata: Sendable {
     }
   }
 
-  /// The server knows of it.
+  /// Deletes the entry of a file that is gone, since the server knows of it now.
   func remove(goneReplica number: UInt64) {
     write("a file that is gone") { realm in
       let key = Int(truncatingIfNeeded: number)

@@ -1,27 +1,27 @@
-/// What somebody logs in with: `App.login(credentials:)`.
+/// What a user logs in with: `App.login(credentials:)`.
 public enum Credentials: Sendable {
-  /// The access token of an app at Facebook.
+  /// An access token that Facebook has given the user.
   case facebook(accessToken: String)
-  /// The code that Google gives for a server.
+  /// The code that Google gives a program for its server.
   case google(serverAuthCode: String)
-  /// The id token that Google gives.
+  /// An id token that Google has given the user.
   case googleId(token: String)
-  /// The id token that Apple gives.
+  /// An id token that Apple has given the user.
   case apple(idToken: String)
-  /// An e-mail address and a password, which were registered by `App.emailPasswordAuth`.
+  /// An e-mail address and a password that were registered by `App.emailPasswordAuth`.
   case emailPassword(email: String, password: String)
-  /// A JSON Web Token of a server of one's own.
+  /// A JSON Web Token that a server of the app's owner has made.
   case jwt(token: String)
-  /// What a function of the server takes, which then says who logs in.
+  /// The argument of a function of the server, which decides who logs in.
   case function(payload: Document)
-  /// The text of an API key of a user.
+  /// The text of an API key of a user; see `APIKeyAuth`.
   case userAPIKey(String)
-  /// The text of an API key of the server.
+  /// The text of an API key that belongs to the server and not to a user.
   case serverAPIKey(String)
-  /// Nothing: the server makes a new user. While such a user is logged in, it is that user again.
+  /// No proof at all: the server makes a new user. If an anonymous user is logged in to the app, that user is used instead.
   case anonymous
 
-  /// The way to log in.
+  /// The provider of the credentials.
   var provider: Provider {
     switch self {
     case .facebook: .facebook
@@ -36,7 +36,7 @@ public enum Credentials: Sendable {
     }
   }
 
-  /// What a server is sent to see who logs in.
+  /// The fields of the log-in request by which the server recognizes the user.
   var fields: Document {
     switch self {
     case .facebook(let token): ["accessToken": .string(token)]
@@ -53,38 +53,38 @@ public enum Credentials: Sendable {
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The name of the provider alone, so that no password or token gets into a log.
+  /// The name of the provider. The text has no password or token, so that it may be logged.
   public var description: String { "credentials of \(provider.rawValue)" }
   /// The same as `description`.
   public var debugDescription: String { description }
-  /// Without children.
+  /// A mirror without children, so that no password or token is printed.
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// The name of a way to log in.
+/// The name of a way to log in, as servers use it.
 public struct Provider: RawRepresentable, Hashable, Sendable {
-  /// As servers name it.
+  /// The name that servers use.
   public let rawValue: String
 
-  /// The way to log in that servers name so.
+  /// Makes a provider with the name that servers use.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// An e-mail address and a password.
+  /// Log-in by an e-mail address and a password.
   public static let usernamePassword = Provider(rawValue: "local-userpass")
-  /// Facebook.
+  /// Log-in by a Facebook account.
   public static let facebook = Provider(rawValue: "oauth2-facebook")
-  /// Google.
+  /// Log-in by a Google account.
   public static let google = Provider(rawValue: "oauth2-google")
-  /// Apple.
+  /// Log-in by an Apple account.
   public static let apple = Provider(rawValue: "oauth2-apple")
-  /// A JSON Web Token.
+  /// Log-in by a JSON Web Token of the app owner's server.
   public static let jwt = Provider(rawValue: "custom-token")
-  /// Nothing: each log-in makes a user.
+  /// Anonymous log-in: the server makes a new user.
   public static let anonymous = Provider(rawValue: "anon-user")
-  /// A function of the server.
+  /// Log-in by a function of the server.
   public static let function = Provider(rawValue: "custom-function")
-  /// An API key of a user.
+  /// Log-in by an API key of a user.
   public static let userAPIKey = Provider(rawValue: "api-key")
-  /// An API key of the server.
+  /// Log-in by an API key of the server.
   public static let serverAPIKey = Provider(rawValue: "api-key")
 }

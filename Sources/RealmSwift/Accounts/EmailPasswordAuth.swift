@@ -1,22 +1,30 @@
-/// Is called once, with why something did not succeed; nil where it did.
+/// A closure that is called once when a request has ended.
+///
+/// - Parameter error: why the request failed; nil if it succeeded.
 public typealias EmailPasswordAuthOptionalErrorBlock = @Sendable (_ error: (any Error)?) -> Void
 
-/// Is called once, with a user, or with why there is none.
+/// A closure that is called once when a request has ended.
+///
+/// - Parameters:
+///   - user: the user; nil if the request failed.
+///   - error: why the request failed; nil if it succeeded.
 public typealias UserCompletionBlock = @Sendable (_ user: User?, _ error: (any Error)?) -> Void
 
-/// What sends requests about one way to log in.
+/// The base class of objects that send requests about one way to log in.
 public class RLMProviderClient: @unchecked Sendable {
-  // Sendable: neither it nor the classes that inherit from it ever change.
-  /// The app whose users it is about.
+  // Sendable: neither this class nor the classes that inherit from it ever change.
+  /// The app to whose server the requests go.
   public let app: App
 
   init(_ app: App) { self.app = app }
 }
 
-/// Registers users that log in by an e-mail address and a password: `App.emailPasswordAuth`. Which messages a server sends is a matter of its
-/// configuration.
+/// Registers users that log in by an e-mail address and a password, and sets new passwords: `App.emailPasswordAuth`. Which
+/// messages the server sends depends on the server's configuration.
+///
+/// All methods throw `AppError`, or pass it to their `completion`, which is called once, on the queue `realm.app.callbacks`.
 public final class EmailPasswordAuth: RLMProviderClient, @unchecked Sendable {
-  // Sendable: as of `RLMProviderClient`.
+  // Sendable: it never changes, as its superclass requires.
 
   private func send(_ step: String, _ body: Document) async throws {
     _ = try await app.calls.send(.emailPassword(step, app: app.appId, body)).content()
@@ -24,9 +32,10 @@ public final class EmailPasswordAuth: RLMProviderClient, @unchecked Sendable {
 
   // MARK: - Registering
 
-  /// Registers a user, who can log in as soon as the address is confirmed, or at once where the server asks for no confirmation.
+  /// Registers a user. The user can log in as soon as the address is confirmed, or at once if the server asks for no
+  /// confirmation.
   ///
-  /// - Throws: `AppError`: `.accountNameInUse` for an address that somebody has.
+  /// - Throws: `AppError`: `.accountNameInUse` if another user has the address.
   public func registerUser(email: String, password: String) async throws {
     try await send("register", ["email": .string(email), "password": .string(password)])
   }
@@ -38,9 +47,9 @@ public final class EmailPasswordAuth: RLMProviderClient, @unchecked Sendable {
     App.telling(completion) { try await self.registerUser(email: email, password: password) }
   }
 
-  /// Confirms an address, by what the server's message told.
+  /// Confirms an e-mail address with the token and the token's id from the message that the server has sent.
   ///
-  /// - Throws: `AppError`: `.badRequest` for a token that is not valid.
+  /// - Throws: `AppError`: `.badRequest` if the token is not valid.
   public func confirmUser(_ token: String, tokenId: String) async throws {
     try await send("confirm", ["token": .string(token), "tokenId": .string(tokenId)])
   }
@@ -52,9 +61,9 @@ public final class EmailPasswordAuth: RLMProviderClient, @unchecked Sendable {
     App.telling(completion) { try await self.confirmUser(token, tokenId: tokenId) }
   }
 
-  /// Lets the server send the message that confirms an address again.
+  /// Asks the server to send the message for the confirmation of an address again.
   ///
-  /// - Throws: `AppError`: `.userAlreadyConfirmed`.
+  /// - Throws: `AppError`: `.userAlreadyConfirmed` if the address is confirmed already.
   public func resendConfirmationEmail(_ email: String) async throws {
     try await send("confirm/send", ["email": .string(email)])
   }
@@ -66,9 +75,9 @@ public final class EmailPasswordAuth: RLMProviderClient, @unchecked Sendable {
     App.telling(completion) { try await self.resendConfirmationEmail(email) }
   }
 
-  /// Lets the server's own way to confirm a user run again.
+  /// Asks the server to run its own confirmation function for a user again.
   ///
-  /// - Throws: `AppError`: `.userAlreadyConfirmed`.
+  /// - Throws: `AppError`: `.userAlreadyConfirmed` if the user is confirmed already.
   public func retryCustomConfirmation(_ email: String) async throws {
     try await send("confirm/call", ["email": .string(email)])
   }
@@ -82,7 +91,7 @@ public final class EmailPasswordAuth: RLMProviderClient, @unchecked Sendable {
 
   // MARK: - Passwords
 
-  /// Lets the server send a message that allows to set another password.
+  /// Asks the server to send a message with which the user can set a new password.
   ///
   /// - Throws: `AppError`.
   public func sendResetPasswordEmail(_ email: String) async throws {
@@ -96,9 +105,9 @@ public final class EmailPasswordAuth: RLMProviderClient, @unchecked Sendable {
     App.telling(completion) { try await self.sendResetPasswordEmail(email) }
   }
 
-  /// Sets another password, by what the server's message told.
+  /// Sets a new password with the token and the token's id from the message that the server has sent.
   ///
-  /// - Throws: `AppError`: `.badRequest` for a token that is not valid.
+  /// - Throws: `AppError`: `.badRequest` if the token is not valid.
   public func resetPassword(to password: String, token: String, tokenId: String) async throws {
     try await send(
       "reset",
@@ -115,10 +124,13 @@ public final class EmailPasswordAuth: RLMProviderClient, @unchecked Sendable {
     }
   }
 
-  /// Lets a function of the server set another password.
+  /// Asks the server to run its own function that sets a new password.
   ///
-  /// - Parameter args: what the function takes beside the address and the password.
-  /// - Throws: `AppError`: `.functionNotFound` where the server has none.
+  /// - Parameters:
+  ///   - email: the address of the user.
+  ///   - password: the new password.
+  ///   - args: further arguments for the function.
+  /// - Throws: `AppError`: `.functionNotFound` if the server has no such function.
   public func callResetPasswordFunction(email: String, password: String, args: [AnyBSON]) async throws {
     try await send(
       "reset/call",

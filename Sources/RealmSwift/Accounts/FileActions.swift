@@ -9,37 +9,38 @@ import RealmStorage
   import Musl
 #endif
 
-/// What is to be done with a realm file when the app is started the next time, as nobody has it open then.
+/// An action that waits for a realm file until the app is started the next time, when no program has the file open.
 struct FileAction: Sendable, Equatable {
   var path: String
-  /// The file that is meant, by what `Database.fileID(path:)` answers: another one that comes to the path later is left alone.
+  /// The id of the file, as `Database.fileID(path:)` returns it. If the path has another file later, that file is left alone.
   var file: [UInt8]
-  /// Where the file is put; nil for one that is deleted.
+  /// The path to which the file is moved; nil if it is deleted.
   var copy: String?
 
-  /// The same with paths as they are stored.
+  /// The action with its paths in the form in which they are stored.
   func stored(_ paths: SyncPaths) -> FileAction {
     FileAction(path: paths.stored(path), file: file, copy: copy.map { paths.stored($0) })
   }
 }
 
-/// Does what is to be done with the files of an app: those of removed users go, and what was asked for before is done.
+/// Deletes the files of removed users, and carries out the actions that were stored for files of an app.
 struct FileActions {
   private let metadata: AppMetadata
   private let paths: SyncPaths
 
   init(_ metadata: AppMetadata, _ paths: SyncPaths) { (self.metadata, self.paths) = (metadata, paths) }
 
-  /// Does all of it. What can't be done now is done another time.
+  /// Does everything that is to be done. What can't be done now stays stored for another time.
   func run() {
     let known = metadata.known()
     for action in known.actions { perform(action) }
     for user in known.removed { removeFiles(user, known) }
   }
 
-  /// Does what was asked for a file, unless somebody has it open; answers whether it is done.
+  /// Carries out an action, unless the file is open.
   ///
-  /// - Parameter action: as it is stored.
+  /// - Parameter action: the action with paths in the form in which they are stored.
+  /// - Returns: whether it is done.
   @discardableResult
   func perform(_ action: FileAction) -> Bool {
     guard isDone(action) else { return false }
@@ -64,7 +65,7 @@ struct FileActions {
       } catch {
         return isLeft(path, error.description)
       }
-      // The session that has asked for it may be all that has the file open.
+      // The only user of the file may be the session that has asked for the action.
       RealmFile.endIdleSync(Realm.Configuration(fileURL: URL(fileURLWithPath: path)))
       RealmFile.waitUntilClosed(path)
     }
@@ -76,34 +77,36 @@ struct FileActions {
 
   private func removeFiles(_ user: AppMetadata.Known.Entry, _ known: AppMetadata.Known) {
     let folder = paths.folder(of: user.id)
-    // Also what was configured while the users could not be stored.
+    // The folder may also have files that were configured while the metadata could not be stored.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     let found = names.filter { $0.hasSuffix(".realm") }.map { "\(folder)/\($0)" }
-    // The program may have given the path of a file of its own choice to another user since.
+    // The program may have given one of the paths to another user since.
     let others = Set(known.users.flatMap(\.content.realmPaths))
     let noted = user.content.realmPaths.subtracting(others).map { paths.path(ofStored: $0) }
-    // All of them are tried, also where one can't be removed.
+    // Each file is tried, even if an earlier one can't be removed.
     let left = Set(found + noted).sorted().filter { !remove($0) }
     guard left.isEmpty else { return }
-    // A folder in which something else is stays.
+    // A folder that is not empty stays.
     rmdir(folder)
     metadata.forget(user.id)
     Logger.shared.log(.info, "The files of the removed user \(user.id) are gone.")
   }
 
-  /// What is known of changes that no server has.
+  /// Whether a file has changes that were not uploaded.
   private enum Unsynced {
     case none
-    /// There are some, or nobody can tell; and why.
+    /// The file has such changes, or it can't be known; the text says why the file is kept.
     case some(String)
-    /// The file can't be touched now; and why.
+    /// The file can't be touched now; the text says why.
     case busy(String)
     case noRealm
-    /// It is a realm that is not synced: not the file that was, but another at its place.
+    /// The file is a realm that is not synced, so that it is not the file that was meant.
     case local
   }
 
-  /// Whether nothing is left of the file.
+  /// Deletes a file of a removed user, or puts it aside if it has changes that were not uploaded.
+  ///
+  /// - Returns: whether nothing is left to do for the file.
   private func remove(_ path: String) -> Bool {
     guard FileManager.default.fileExists(atPath: path) else { return delete(path) }
     switch unsynced(path) {
@@ -119,15 +122,15 @@ struct FileActions {
     }
   }
 
-  /// Looks into a file for changes that no server has.
+  /// Looks into a file for changes that were not uploaded.
   private func unsynced(_ path: String, key: [UInt8]? = nil) -> Unsynced {
     do throws(StorageError) {
-      // Also of a file that can't be read without its key.
+      // This check also works for a file that can't be read without its key.
       if try Database.isOpen(path: path) { return .busy("it is open") }
       let database = try Database(path: path, options: .reading(key))
       defer { database.close() }
       if database.isOpenElsewhere { return .busy("it is open") }
-      // The file is let go of when no version of it is read any more.
+      // The database closes the file when no snapshot of it is in use any more.
       guard let count = try pending(database) else { return .local }
       return count == 0 ? .none : .some("it has \(count) changes that were not uploaded")
     } catch {
@@ -143,7 +146,7 @@ struct FileActions {
     }
   }
 
-  /// How many changes no server has; nil of a file that is not synced.
+  /// The number of changesets that were not uploaded; nil if the file is not synced.
   private func pending(_ database: Database) throws(StorageError) -> Int? {
     let snapshot = try database.snapshot()
     return try snapshot.changelog()?.count(snapshot)
@@ -151,10 +154,12 @@ struct FileActions {
 
   // MARK: - Files
 
-  /// Whether nothing is left of the file.
+  /// Deletes a file with the files beside it.
+  ///
+  /// - Returns: whether it is gone.
   private func delete(_ path: String) -> Bool {
     do {
-      // What no server has was looked for before, or is to go with the file.
+      // Changes that were not uploaded were looked for before, or are to be deleted with the file.
       _ = try RealmFile.delete(
         Realm.Configuration(fileURL: URL(fileURLWithPath: path)), losesUnsynced: true)
       return true
@@ -163,12 +168,14 @@ struct FileActions {
     }
   }
 
-  /// Whether the file is at the other path now, or is not there.
+  /// Moves a file to another path.
+  ///
+  /// - Returns: whether the file is there now, or did not exist.
   private func putAside(_ path: String, as copy: String, _ why: String) -> Bool {
     guard FileManager.default.fileExists(atPath: path) else { return delete(path) }
     if case .busy(let why) = unsynced(path) { return isLeft(path, why) }
     do { try move(path, to: copy, why) } catch { return isLeft(path, error.localizedDescription) }
-    // What stands beside it.
+    // Deletes the other files that belong to the moved one.
     return delete(path)
   }
 
@@ -182,9 +189,11 @@ struct FileActions {
     Logger.shared.log(.warn, "\(path) was not deleted but is kept as \(target): \(why).")
   }
 
-  /// Puts a file aside that the app deletes, if it has changes that no server has. What stands beside it is left to who deletes it.
+  /// Moves a file that the app wants to delete to the folder of recovered realms, if the file has changes that were not uploaded.
+  /// The caller deletes the files beside it.
   ///
-  /// - Throws: `Realm.Error.alreadyOpen` where somebody has it open, who may write; what the system says where it can't be moved. Then it is not to be deleted.
+  /// - Throws: `Realm.Error.alreadyOpen` if the file is open, `Realm.Error.fileOperationFailed` if it can't be read, and the
+  ///   system's error if it can't be moved. The caller must not delete the file then.
   func keepUnsynced(_ path: String, key: [UInt8]?) throws {
     switch unsynced(path, key: key) {
     case .some(let why): try move(path, to: paths.newRecovered(), why)

@@ -9,22 +9,22 @@ import RealmStorage
   import Musl
 #endif
 
-/// The key that the metadata of an app are encrypted with where the app gives none: 64 random bytes in a file that only its owner may read, on every
-/// system. No keychain is asked.
+/// The key with which the metadata of an app is encrypted if the app's configuration gives none. The key is 64 random bytes in a
+/// file that only its owner may read. No keychain is used on any system.
 enum MetadataKey {
   private static let length = 64
   private static let mode: mode_t = 0o600
 
-  /// The key in a file, which is made where there is none. Whoever makes it at the same time has the same key then.
+  /// The key in a file. If there is no file, one is made. If two processes make it at the same time, both get the same key.
   ///
-  /// - Throws: `Realm.Error`, where the file can't be made or read.
+  /// - Throws: `Realm.Error.fileOperationFailed` if the file can't be made or read.
   static func stored(at path: String) throws -> Data {
     if let key = try known(path) { return key }
     let key = Data(NodeCipher.randomBytes(length))
     let made = "\(path).\(ObjectId.generate().stringValue)"
     try make(made, key)
     defer { unlink(made) }
-    // Unlike a rename, a link does not take the place of what another process has made meanwhile.
+    // Unlike a rename, a link does not replace a file that another process has made in the meantime.
     if link(made, path) == 0 {
       syncFolder(of: path)
       return key
@@ -34,7 +34,8 @@ enum MetadataKey {
     return key
   }
 
-  /// The key that there is already; nil where there is none. A file that has none is put aside.
+  /// Reads the key of an existing file; nil if there is none. A file that does not have exactly 64 bytes is renamed, and the
+  /// answer is nil.
   private static func known(_ path: String) throws -> Data? {
     guard FileManager.default.fileExists(atPath: path) else { return nil }
     guard let key = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
@@ -49,12 +50,12 @@ enum MetadataKey {
       )
       return nil
     }
-    // A copy of the folder may have given rights to others.
+    // Copying the folder may have given other users the right to read the file.
     chmod(path, mode)
     return key
   }
 
-  /// Nobody else can read the file from its first moment on.
+  /// Makes the file. From its first moment on, no other user can read it.
   private static func make(_ path: String, _ key: Data) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw failure("made", path, errno) }
@@ -69,7 +70,8 @@ enum MetadataKey {
     }
   }
 
-  /// After a loss of power the name of the file is there, too. Where the system refuses, it usually is.
+  /// Makes sure that the name of the file survives a loss of power. If the system refuses, the name usually survives all the
+  /// same.
   private static func syncFolder(of path: String) {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     let descriptor = open(folder, O_RDONLY | O_CLOEXEC)

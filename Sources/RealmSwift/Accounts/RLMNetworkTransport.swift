@@ -1,29 +1,32 @@
 import Foundation
 import RealmSyncClient
 
-/// Is called once with the answer to a request, on any thread.
+/// A closure that a transport calls once with the answer to a request, on any thread.
 public typealias RLMNetworkTransportCompletionBlock = @Sendable (_ response: RLMResponse) -> Void
 
-/// What sends the requests of an `App`: log-in, tokens, API keys. It is used by any thread, and by several at a time.
+/// An object that sends the requests of an `App`: log-ins, tokens, API keys. Any thread may call it, and several threads may do
+/// so at the same time.
 public protocol RLMNetworkTransportProtocol: AnyObject, Sendable {
   /// Sends a request.
   ///
-  /// Redirections are answered as they are, and not followed: the request may have a token that another host is not to see.
+  /// A transport must not follow redirections, but return them as answers: the request may have a token that another host must
+  /// not see.
   ///
   /// - Parameters:
-  ///   - request: what to send. Its headers may have a token and its body a password, so that neither belongs into a log.
-  ///   - completion: is to be called once.
+  ///   - request: the request to send. Its headers may have a token and its body may have a password. Do not write either into a
+  ///     log.
+  ///   - completion: the closure to call with the answer. Only its first call counts.
   func sendRequest(
     toServer request: RLMRequest, completion: @escaping RLMNetworkTransportCompletionBlock)
 }
 
-/// Sends the requests of an `App` over the network. Inherit from it to look at requests or to answer them otherwise, as tests do, and set
-/// the new transport as `AppConfiguration.transport`.
+/// Sends the requests of an `App` over the network. To look at requests, or to answer them in another way in tests, make a
+/// subclass and set an object of it as `AppConfiguration.transport`.
 open class RLMNetworkTransport: RLMNetworkTransportProtocol, @unchecked Sendable {
-  // Sendable: it never changes. A class that inherits from it has to see to what it adds.
+  // Sendable: this class never changes. A subclass has to take care of what it adds.
   private let network: (any SyncNetwork)?
 
-  /// A transport over HTTP and HTTPS.
+  /// Makes a transport that uses HTTP and HTTPS.
   public init() { network = Self.standard }
 
   init(network: any SyncNetwork) { self.network = network }
@@ -36,7 +39,10 @@ open class RLMNetworkTransport: RLMNetworkTransportProtocol, @unchecked Sendable
     #endif
   }
 
-  /// Sends a request by HTTP or HTTPS. The answer has a `customStatusCode` other than 0 where the server can't be reached.
+  /// Sends a request, and calls `completion` once with the answer.
+  ///
+  /// Each value of the answer's headers that stands several times is joined by commas. If no answer comes, the answer has a
+  /// `customStatusCode` other than 0 and a `body` that says why.
   open func sendRequest(
     toServer request: RLMRequest, completion: @escaping RLMNetworkTransportCompletionBlock
   ) {

@@ -1,20 +1,20 @@
 public import Foundation
 import RealmSyncClient
 
-/// What a request of HTTP asks for.
+/// The method of an HTTP request.
 public enum RLMHTTPMethod: UInt, Sendable {
-  /// Asks for what there is.
+  /// Reads something.
   case get = 0
-  /// Makes something new, or lets the server do something.
+  /// Makes something new, or starts an action on the server.
   case post = 1
-  /// Changes a part.
+  /// Changes a part of something.
   case patch = 2
   /// Sets something.
   case put = 3
   /// Deletes something.
   case delete = 4
 
-  /// As it stands in a request.
+  /// The name of the method in HTTP.
   var text: String {
     switch self {
     case .get: "GET"
@@ -26,42 +26,42 @@ public enum RLMHTTPMethod: UInt, Sendable {
   }
 }
 
-/// A request of HTTP, which a transport is to send.
+/// An HTTP request that a transport sends.
 public final class RLMRequest {
-  /// What is asked for.
+  /// The method of the request. The default is `.get`.
   public var method = RLMHTTPMethod.get
-  /// The whole address.
+  /// The complete URL.
   public var url = ""
-  /// Seconds that the request may take; 0 for any time.
+  /// The longest time that the request may take, in seconds; 0 for no limit. The default is 60.
   public var timeout: TimeInterval = 60
-  /// Values by the names of headers. One of them has a token.
+  /// The values of the headers by their names. One of them may have an access token.
   public var headers: [String: String] = [:]
-  /// A JSON text; empty for none. It may have a password in it.
+  /// The body as a JSON text; empty if there is none. It may have a password in it.
   public var body = ""
-  /// A file with certificates in the form PEM that are trusted beside those of the system.
+  /// The path of a file with certificates in the format PEM, which are trusted beside those of the system.
   var certificate: String?
 
-  /// A request that is to be filled.
+  /// Makes a request with the default values.
   public init() {}
 }
 
 @available(*, unavailable)
 extension RLMRequest: Sendable {}
 
-/// The answer to a request of HTTP.
+/// The answer to an HTTP request.
 public final class RLMResponse {
-  /// The status that the server has answered.
+  /// The HTTP status of the answer.
   public var httpStatusCode = 0
-  /// 0 where the server has answered. Any other number says that no answer was had; the body is then a text that says why.
+  /// 0 if the server has answered. Any other number says that there was no answer; `body` is then a text that says why.
   public var customStatusCode = 0
-  /// Values by the names of headers.
+  /// The values of the headers by their names.
   public var headers: [String: String] = [:]
-  /// What was answered.
+  /// The body of the answer.
   public var body = ""
-  /// Why no answer was had, where the library's own transport tells it.
+  /// The network's failure that left the request without an answer, if the library's own transport reports it.
   var problem: NetworkProblem?
 
-  /// An answer that is to be filled.
+  /// Makes an answer with empty values.
   public init() {}
 }
 

@@ -1,11 +1,11 @@
 import Foundation
 import RealmSyncClient
 
-/// The answer to a request, or why there is none.
+/// The answer of the server to a request, or why there is none.
 package struct ServerAnswer: Sendable {
-  /// The method and the path that was asked.
+  /// The method and the path of the request, for messages.
   let request: String
-  /// The status of HTTP; 0 where no answer was had.
+  /// The HTTP status; 0 if there was no answer.
   let status: Int
   let headers: [String: String]
   let body: String
@@ -28,29 +28,29 @@ package struct ServerAnswer: Sendable {
   var isSuccess: Bool { problem == nil && (200..<300).contains(status) }
   var isRedirection: Bool { problem == nil && [301, 302, 303, 307, 308].contains(status) }
 
-  /// The value of a header. The case of letters in its name does not count.
+  /// The value of a header. The case of letters in its name is ignored.
   func header(_ name: String) -> String? {
     headers.first { $0.key.lowercased() == name.lowercased() }?.value
   }
 
-  /// What was answered.
+  /// The body of the answer.
   ///
-  /// - Throws: `AppError` where the request did not succeed.
+  /// - Throws: `AppError` if the request did not succeed.
   func content() throws -> Data {
     guard isSuccess else { throw AppError(self) }
     return Data(body.utf8)
   }
 
-  /// What was answered, as a type. The names of keys are those of `Answer`.
+  /// The body of the answer, decoded from JSON. The keys are named as in `Answer`.
   ///
-  /// - Throws: `AppError` where the request did not succeed, or the answer is another one.
+  /// - Throws: `AppError` if the request did not succeed, or the body can't be decoded.
   func content<Answer: Decodable>(as type: Answer.Type) throws -> Answer {
     let content = try self.content()
     guard let answer = try? JSONDecoder.decode(type, fromOthers: content) else { throw notUnderstood }
     return answer
   }
 
-  /// The answer is none that a server of this kind gives.
+  /// The error for an answer that a sync server does not give.
   var notUnderstood: AppError {
     AppError(
       .httpRequestFailed,
@@ -58,7 +58,7 @@ package struct ServerAnswer: Sendable {
       status: status)
   }
 
-  /// The server says that the access token is not good any more, and not that something else was refused.
+  /// Whether the server refuses the access token, and not something else.
   var refusesToken: Bool {
     guard problem == nil, status == 401 else { return false }
     return AppError(self).name.map { $0 == "InvalidSession" } ?? true
@@ -66,7 +66,7 @@ package struct ServerAnswer: Sendable {
 }
 
 extension AppError {
-  /// What a server answers to what it can't do.
+  /// The JSON object with which a server describes an error.
   private struct Reply: Decodable {
     let error: String?
     let code: String?
@@ -78,7 +78,7 @@ extension AppError {
     }
   }
 
-  /// Why a request did not succeed.
+  /// The error of a request that did not succeed.
   package init(_ answer: ServerAnswer) {
     if let problem = answer.problem {
       self.init(.httpRequestFailed, problem.description, problem: problem)
@@ -115,7 +115,7 @@ extension AppError {
 }
 
 extension AppError.Code {
-  /// The code of what a server names; nil for a name that has none.
+  /// The code for a name that servers use; nil for a name that has no code.
   init?(name: String) {
     switch name {
     // Servers have no code of their own for a value that is not allowed.

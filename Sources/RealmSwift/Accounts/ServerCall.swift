@@ -1,13 +1,13 @@
 import Foundation
 import RealmStorage
 
-/// What a server can be asked for.
+/// A request to the server.
 struct ServerCall: Sendable {
-  /// All addresses of servers begin with it.
+  /// The path with which the paths of all requests begin.
   static let root = "/api/client/v2.0"
 
   let method: RLMHTTPMethod
-  /// Behind `root`.
+  /// The path of the request behind `root`.
   let path: String
   var body: Document?
 
@@ -21,9 +21,11 @@ struct ServerCall: Sendable {
     ServerCall(.get, "/app/\(SyncPaths.encoded(app))/location")
   }
 
+  /// A request to log in.
+  ///
   /// - Parameters:
-  ///   - device: the id that a former log-in on this device has answered.
-  ///   - isLink: the credentials become one more way to log in of the user whose access token is sent with it.
+  ///   - device: the id that the server gave this device at an earlier log-in; nil if there was none.
+  ///   - isLink: whether the credentials become a further way to log in of the user whose access token is sent with the request.
   static func logIn(
     _ credentials: Credentials, app: String, device: String?, isLink: Bool = false
   ) -> ServerCall {
@@ -36,7 +38,9 @@ struct ServerCall: Sendable {
       body)
   }
 
-  /// - Parameter step: as `register` and `confirm/send`.
+  /// A request about registration or a password.
+  ///
+  /// - Parameter step: the last part of the path, such as `register` or `confirm/send`.
   static func emailPassword(_ step: String, app: String, _ body: Document) -> ServerCall {
     let provider = Provider.usernamePassword.rawValue
     return ServerCall(.post, "/app/\(SyncPaths.encoded(app))/auth/providers/\(provider)/\(step)", body)
@@ -44,9 +48,9 @@ struct ServerCall: Sendable {
 
   // MARK: - Of a user
 
-  /// With the refresh token.
+  /// Asks for a new access token. It is sent with the refresh token.
   static let refresh = ServerCall(.post, "/auth/session")
-  /// With the refresh token.
+  /// Ends a log-in. It is sent with the refresh token.
   static let logOut = ServerCall(.delete, "/auth/session")
   static let profile = ServerCall(.get, "/auth/profile")
   static let deleteUser = ServerCall(.delete, "/auth/delete")
@@ -56,13 +60,15 @@ struct ServerCall: Sendable {
     ServerCall(.post, "/auth/api_keys", ["name": .string(name)])
   }
 
-  /// - Parameter action: `enable` or `disable`; nil for the key itself.
+  /// A request about one API key.
+  ///
+  /// - Parameter action: `enable` or `disable`; nil for a request about the key itself.
   static func apiKey(_ method: RLMHTTPMethod, _ id: ObjectId, _ action: String? = nil) -> ServerCall {
     ServerCall(method, "/auth/api_keys/\(id.stringValue)\(action.map { "/\($0)" } ?? "")")
   }
 }
 
-/// What a server is told of the device that somebody logs in on.
+/// The facts about the device that are sent with a log-in.
 enum DeviceFacts {
   static func document(id: String?) -> Document {
     var facts = [

@@ -2,16 +2,16 @@ import Foundation
 import RealmSyncClient
 import Synchronization
 
-/// Sends the requests of an app to where its server is.
+/// Sends the requests of an app to its server.
 ///
-/// A token goes to the address that is configured and to the one that the server there names, and to no other: redirections are not
-/// followed with one. Where the configured address has TLS, the other one has it too.
+/// A token is sent only to the configured address and to the one that the server at that address names. Redirections are not
+/// followed with a token. If the configured address uses TLS, the other one has to use it too.
 final class ServerCalls: Sendable {
   private struct Place {
     var base: String
-    /// What is known of the base, or is being asked for.
+    /// The request for the location of the server at `base`, running or ended; nil if the location is to be asked for.
     var asking: Task<AppLocation, any Error>?
-    /// Grows whenever `asking` is another one.
+    /// A number that grows whenever `asking` becomes another request.
     var number: UInt64 = 0
   }
 
@@ -31,19 +31,20 @@ final class ServerCalls: Sendable {
     text.hasSuffix("/") ? String(text.dropLast()) : text
   }
 
-  /// The address that the app gives for its server.
+  /// The configured address of the server.
   var base: String { place.withLock { $0.base } }
 
-  /// The path of the file with the certificates that the app trusts.
+  /// The path of the file with certificates that the app trusts beside those of the system.
   var certificate: String? { settings.trustedCertificate?.path }
 
-  /// Headers of the app's own, and the one that says what program it is.
+  /// The app's own headers, and the one that names the program.
   private var ownHeaders: [String: String] {
     let agent = "RealmSync/1 (\(DeviceFacts.platform)) Realm Swift/1 \(manager.userAgent)"
     return ["User-Agent": agent].merging(manager.customRequestHeaders ?? [:]) { agent, _ in agent }
   }
 
-  /// Headers with which a WebSocket is opened. The token is told otherwise, too; a header of its own is for what stands before the server.
+  /// The headers with which a WebSocket is opened. The protocol of sync sends the token too; the header is for proxies in front
+  /// of the server.
   func socketHeaders(token: String) -> [NetworkHeader] {
     var headers = ownHeaders
     if let name = manager.authorizationHeaderName { headers[name] = "Bearer \(token)" }
@@ -52,7 +53,7 @@ final class ServerCalls: Sendable {
 
   // MARK: - Where the server is
 
-  /// Where the server is. It is asked once, whoever wants to know at the same time.
+  /// The location of the server. If several callers ask at the same time, one request is sent.
   ///
   /// - Throws: `AppError`.
   func location() async throws -> AppLocation {
@@ -72,7 +73,7 @@ final class ServerCalls: Sendable {
     }
   }
 
-  /// The next request asks where the server is.
+  /// Forgets the location, so that the next request asks for it.
   func forgetLocation() {
     place.withLock { place in
       place.asking = nil
@@ -80,9 +81,9 @@ final class ServerCalls: Sendable {
     }
   }
 
-  /// Changes the address that the app gives, if a server answers there.
+  /// Changes the configured address, if a server answers there.
   ///
-  /// - Throws: `AppError`; nothing is changed then.
+  /// - Throws: `AppError`. Nothing is changed then.
   func move(to base: String) async throws {
     let base = Self.withoutSlash(base)
     let location = try await ask(base)
@@ -108,7 +109,7 @@ final class ServerCalls: Sendable {
     }
     let call = ServerCall.location(app)
     var url = "\(address.text)\(ServerCall.root)\(call.path)"
-    // No token is sent with it, so that it may be asked of somebody else.
+    // No token is sent with this request, so that redirections to other hosts may be followed.
     for _ in 0..<Self.mostRedirections {
       let answer = await perform(call, url, token: nil)
       guard answer.isRedirection, let target = answer.header("Location") else {
@@ -130,13 +131,15 @@ final class ServerCalls: Sendable {
 
   // MARK: - Requests
 
-  /// Sends a request. Where the server is elsewhere, it is asked for its place again, once.
+  /// Sends a request. If the server redirects it, the location of the server is asked for again, once, and the request is sent
+  /// there.
   ///
-  /// - Throws: `AppError` where it is not known where the server is. Whatever the server answers is no error here.
+  /// - Throws: `AppError` if the location of the server can't be found. An error that the server answers is returned as an
+  ///   answer.
   func send(_ call: ServerCall, token: String? = nil) async throws -> ServerAnswer {
     let location = try await self.location()
     let answer = await send(call, location, token)
-    // Another place may be good where this one is not.
+    // If the server has moved, a new location may work while this one does not.
     if answer.problem != nil, location.host.text != base { forgetLocation() }
     guard answer.isRedirection else { return answer }
     forgetLocation()
@@ -173,7 +176,7 @@ final class ServerCalls: Sendable {
     return headers
   }
 
-  /// A transport is the program's, and may answer twice.
+  /// Passes on the first answer only, since a transport of the program may answer twice.
   private final class Once: Sendable {
     private let continuation: Mutex<CheckedContinuation<ServerAnswer, Never>?>
 

@@ -1,8 +1,8 @@
 import Foundation
 
-// The classes of this file are left out of realms that name no classes: they stand in the file of `AppMetadata` alone.
+// A realm whose configuration names no classes leaves out the classes of this file. Only the file of `AppMetadata` has them.
 
-/// A user of an app, as it is kept on this device.
+/// What is stored on this device about a user of an app.
 final class StoredAppUser: Object {
   @Persisted(primaryKey: true) var id: String
   @Persisted var refreshToken: String
@@ -12,13 +12,13 @@ final class StoredAppUser: Object {
   @Persisted var identities: List<StoredAppIdentity>
   /// The text of a JSON object.
   @Persisted var profile: String
-  /// As `SyncPaths` stores them.
+  /// The paths of the user's files, in the form in which `SyncPaths` stores them.
   @Persisted var realmPaths: MutableSet<String>
   @Persisted var firstLogIn: Date
 
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 
-  /// What is known of the user.
+  /// The stored state of the user.
   var content: UserContent {
     var content = UserContent()
     content.realmPaths = Set(realmPaths)
@@ -36,7 +36,7 @@ final class StoredAppUser: Object {
 
   var isRemoved: Bool { state == Int(RLMUserState.removed.rawValue) }
 
-  /// Paths are added only: what a removed user of the same id had is still to be found.
+  /// Stores the state of the user. Paths are only added: the files of a removed user with the same id must still be found.
   func set(_ content: UserContent) {
     refreshToken = content.refreshToken
     accessToken = content.access?.text ?? ""
@@ -60,7 +60,7 @@ final class StoredAppIdentity: EmbeddedObject {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// What is known of an app. There is one object.
+/// The state of an app. The file has one object of this class.
 final class StoredAppState: Object {
   static let onlyID = 0
 
@@ -71,21 +71,21 @@ final class StoredAppState: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// What is to be done with a file when the app is started the next time.
+/// An action that waits for a file until the app is started the next time; see `FileAction`.
 final class StoredFileAction: Object {
-  /// As `SyncPaths` stores it.
+  /// The path of the file, in the form in which `SyncPaths` stores it.
   @Persisted(primaryKey: true) var path: String
-  /// As `FileAction` has it.
+  /// The id of the file, as in `FileAction.file`.
   @Persisted var file: Data
-  /// Where the file is to be put, as `SyncPaths` stores it; nil for a file that is to be deleted.
+  /// The path to which the file is moved, in the form in which `SyncPaths` stores it; nil if the file is deleted.
   @Persisted var copyPath: String?
 
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// A file of a user that is gone, and that the server was not told of yet.
+/// A deleted file of a user that has not been reported to the server yet.
 final class StoredGoneReplica: Object {
-  /// The number by which the server knows the file, as the same 64 bits.
+  /// The server's number for the file; the bits of the unsigned number.
   @Persisted(primaryKey: true) var number: Int
   @Persisted var userID: String
 

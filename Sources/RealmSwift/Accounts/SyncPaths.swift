@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 
-/// Where an app has its files:
+/// The paths of an app's files:
 ///
 ///     <root>/mongodb-realm/<app>/server-utility/metadata/sync_metadata.realm
 ///     <root>/mongodb-realm/<app>/<user>/flx_sync_default.realm
@@ -9,15 +9,16 @@ import RealmStorage
 ///     <root>/mongodb-realm/<app>/<hash>.realm
 ///     <root>/mongodb-realm/<app>/recovered-realms/recovered_realm-<id>.realm
 ///
-/// Names are percent-encoded. The name of a partition is its value as extended JSON. The hash is the BLAKE2b hash of 32 bytes, as hexadecimal
-/// digits, of the path below `mongodb-realm` that a file would have had: it takes the place of a name that is too long for file systems.
+/// Names are percent-encoded. The name of a partition is its value as extended JSON. `<hash>` is used if the name or path of a
+/// file would be too long for file systems: it is the BLAKE2b hash (32 bytes, in hexadecimal digits) of the path below
+/// `mongodb-realm` that the file would have had.
 struct SyncPaths: Sendable {
-  /// Which objects a file has.
+  /// Which objects a file has: those of its subscriptions, or those of a partition.
   enum Content: Sendable {
     case flexible
     case partition(AnyBSON)
 
-    /// Without a suffix.
+    /// The name of the file without `.realm`.
     fileprivate var name: String {
       switch self {
       case .flexible: "flx_sync_default"
@@ -26,7 +27,7 @@ struct SyncPaths: Sendable {
     }
   }
 
-  /// Where the folder `mongodb-realm` is, without a slash at the end.
+  /// The path of the folder that has the folder `mongodb-realm`, without a slash at the end.
   private let root: String
   private let appID: String
 
@@ -35,20 +36,21 @@ struct SyncPaths: Sendable {
     self.appID = appID
   }
 
-  /// The folder of all that the app has.
+  /// The folder of all files of the app.
   var app: String { "\(root)/mongodb-realm/\(Self.encoded(appID))" }
   var metadataFolder: String { "\(app)/server-utility/metadata" }
   var metadata: String { "\(metadataFolder)/sync_metadata.realm" }
-  /// Has the key of the metadata where the app gives none.
+  /// The file that has the key of the metadata if the app's configuration gives none.
   var key: String { "\(metadataFolder)/key" }
-  /// The folder of files that were put aside, as their changes could not be uploaded.
+  /// The folder of files that were put aside because their changes could not be uploaded.
   var recovered: String { "\(app)/recovered-realms" }
   func folder(of userID: String) -> String { "\(app)/\(Self.encoded(userID))" }
 
-  /// A path below `recovered` where nothing is yet.
+  /// A new path in `recovered`, at which there is no file yet.
   func newRecovered() -> String { "\(recovered)/recovered_realm-\(ObjectId.generate().stringValue).realm" }
 
-  /// The file of a user. The folder that it is in is made. Where there is a file already under one of the names that it may have, it is that one.
+  /// The file of a user's realm. It makes the folder of the file. If a file exists under one of the names that the realm may
+  /// have, it is that file.
   func file(of userID: String, _ content: Content) -> URL {
     let folder = self.folder(of: userID)
     let bare = "\(folder)/\(content.name)"
@@ -63,33 +65,35 @@ struct SyncPaths: Sendable {
 
   // MARK: - Stored paths
 
-  /// A path as it is stored. It is relative where it can be: systems may give an app another root with each of its versions.
+  /// The stored form of a path. It is relative to the root if the path is below the root, because systems may give each version
+  /// of an app another root.
   func stored(_ path: String) -> String {
     path.hasPrefix(root + "/") ? String(path.dropFirst(root.count + 1)) : path
   }
 
-  /// The path that is stored so.
+  /// The path of a stored form.
   func path(ofStored stored: String) -> String { stored.hasPrefix("/") ? stored : "\(root)/\(stored)" }
 
   // MARK: - Names
 
-  /// Whether a text can name a user. Users get their names from a server.
+  /// Whether a text can be the id of a user. Ids come from the server, and become names of folders.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= longestID && text != "." && text != ".."
       && !folders.contains(text.lowercased())
   }
 
   private static let longestID = 1024
-  /// Those that an app has beside the folders of its users.
+  /// The names of folders that an app has beside the folders of its users.
   private static let folders: Set = ["recovered-realms", "server-utility"]
-  /// Of the name of a file. Names of up to 255 bytes can be used, and what stands beside a realm has longer ones.
+  /// The longest name of a realm file, in bytes. File systems allow 255 bytes, and the files beside a realm have longer names.
   private static let longestName = 255 - ".fresh.management".utf8.count
-  /// Some systems have no longer paths than 1,024 bytes.
+  /// The longest path, in bytes. Some systems allow no more than 1,024 bytes.
   private static let longestPath = 1000
 
-  /// Letters and digits of ASCII and `-._~` stay as they are, other bytes become a percent sign and two digits.
+  /// Encodes a name: ASCII letters and digits and `-._~` stay as they are, each other byte becomes a percent sign and two
+  /// hexadecimal digits.
   static func encoded(_ name: String) -> String {
-    // Folders have these as names of their own.
+    // These names have a special meaning in folders.
     if name == "." || name == ".." { return String(repeating: "%2E", count: name.utf8.count) }
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
@@ -122,7 +126,9 @@ struct SyncPaths: Sendable {
     return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
   }
 
-  /// Whether the folder is there now.
+  /// Makes a folder.
+  ///
+  /// - Returns: whether the folder exists now.
   private static func makeFolder(_ path: String) -> Bool {
     let made: Void? = try? FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -1,11 +1,11 @@
-/// How long connections of device sync wait, in milliseconds.
+/// The timeouts of the connections of device sync, in milliseconds.
 public final class SyncTimeoutOptions {
-  /// The same as a value.
+  /// The timeouts as a value.
   var values: SyncTimeouts
 
   init(_ values: SyncTimeouts) { self.values = values }
 
-  /// Options; each parameter is described at the property of its name. Nil stands for the default.
+  /// Makes options. Each parameter is described at the property of the same name. Nil stands for the default.
   public init(
     connectTimeout: UInt? = nil, connectionLingerTime: UInt? = nil, pingKeepalivePeriod: UInt? = nil,
     pongKeepaliveTimeout: UInt? = nil, fastReconnectLimit: UInt? = nil
@@ -19,33 +19,33 @@ public final class SyncTimeoutOptions {
     self.values = values
   }
 
-  /// How long a connection may take to come about: to find the host, to connect, and to agree on TLS and the WebSocket. 120,000
-  /// at first.
+  /// The longest time that it may take to open a connection: to resolve the host, to connect, and to set up TLS and the
+  /// WebSocket. The default is 120,000.
   public var connectTimeout: UInt {
     get { values.connectTimeout }
     set { values.connectTimeout = newValue }
   }
 
-  /// How long a connection is kept after the last of its sessions has ended. 30,000 at first.
+  /// The time for which a connection is kept after its last session has ended. The default is 30,000.
   public var connectionLingerTime: UInt {
     get { values.connectionLingerTime }
     set { values.connectionLingerTime = newValue }
   }
 
-  /// The time between two pings, by which both sides learn that the connection is still there. 60,000 at first.
+  /// The time between two pings. Pings show both sides that the connection still works. The default is 60,000.
   public var pingKeepalivePeriod: UInt {
     get { values.pingKeepalivePeriod }
     set { values.pingKeepalivePeriod = newValue }
   }
 
-  /// How long a ping waits for its answer before the connection counts as lost. 120,000 at first.
+  /// The longest time that a ping waits for its answer. Then the connection counts as lost. The default is 120,000.
   public var pongKeepaliveTimeout: UInt {
     get { values.pongKeepaliveTimeout }
     set { values.pongKeepaliveTimeout = newValue }
   }
 
-  /// A connection that was lost less than this time ago counts as the same when it is back. 60,000 at first. It is kept for programs that set
-  /// it: uploads here never wait for downloads, so that nothing depends on it.
+  /// This option has no effect; it exists for programs that set it. It was meant for clients whose uploads wait for downloads
+  /// after a connection is lost, and the uploads of this library never wait for downloads. The default is 60,000.
   public var fastReconnectLimit: UInt {
     get { values.fastReconnectLimit }
     set { values.fastReconnectLimit = newValue }
@@ -57,7 +57,7 @@ public final class SyncTimeoutOptions {
 @available(*, unavailable)
 extension SyncTimeoutOptions: Sendable {}
 
-/// `SyncTimeoutOptions` as a value.
+/// The values of `SyncTimeoutOptions`, which can be passed between threads.
 struct SyncTimeouts: Sendable, Equatable {
   var connectTimeout: UInt = 120_000
   var connectionLingerTime: UInt = 30_000

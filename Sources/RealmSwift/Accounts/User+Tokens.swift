@@ -3,9 +3,11 @@ import RealmSyncClient
 import Synchronization
 
 extension User {
-  /// Sends a request with the access token. Where the server does not take the token, another is got, and the request is sent once more.
+  /// Sends a request with the access token. If the server refuses the token, a new one is requested, and the request is sent once
+  /// more.
   ///
-  /// - Throws: `AppError` for a user who is not logged in, and where the server can't be reached. What the server answers is no error here.
+  /// - Throws: `AppError` if the user is not logged in or the server can't be reached. An error that the server answers is
+  ///   returned as an answer.
   func send(_ call: ServerCall) async throws -> ServerAnswer {
     let app = self.app
     let answer = try await app.calls.send(call, token: try token())
@@ -23,8 +25,8 @@ extension User {
 
   // MARK: - Another access token
 
-  /// Gets another access token, once, whoever asks for it at the same time. Where the server does not take the refresh token any more, the
-  /// user is logged out; files stay.
+  /// Requests a new access token. If several callers ask at the same time, one request is sent. If the server refuses the refresh
+  /// token, the user is logged out; the files stay.
   ///
   /// - Throws: `AppError`.
   func refreshAccessToken() async throws {
@@ -44,7 +46,7 @@ extension User {
       throw state == .removed ? AppError.removed(id) : AppError.loggedOut(id)
     }
     let answer = try await app.calls.send(.refresh, token: token)
-    // What has no name of an error is not the server's: a proxy between may answer so, too.
+    // An answer without the name of an error is not the server's: a proxy may answer so, too.
     if answer.problem == nil, [401, 403].contains(answer.status), AppError(answer).name != nil {
       logOut(because: "It answers the refresh token with the status \(answer.status).") {
         $0.refreshToken == token
@@ -53,7 +55,7 @@ extension User {
     }
     let access = try AccessToken(answer)
     let isWanted = content.withLock { content -> Bool in
-      // The user may have logged out meanwhile, or logged in anew.
+      // The user may have logged out in the meantime, or logged in again.
       guard content.refreshToken == token else { return false }
       content.access = access
       return true
@@ -61,11 +63,12 @@ extension User {
     if isWanted { app.metadata.save(self) }
   }
 
-  /// The server lets the user in no more.
+  /// Logs the user out because the server has ended the log-in.
   ///
   /// - Parameters:
-  ///   - reason: is logged, so that it has no text of the server's in it.
-  ///   - isMeant: whether the log-in is the one that the server has ended. The user may have logged in anew meanwhile.
+  ///   - reason: the reason. It is logged, so it must have no text of the server in it.
+  ///   - isMeant: whether the present log-in is the one that the server has ended. The user may have logged in again in the
+  ///     meantime.
   private func logOut(because reason: String, where isMeant: (UserContent) -> Bool) {
     guard endLogIn(as: .loggedOut, where: isMeant) != nil else { return }
     let app = self.app
@@ -78,16 +81,17 @@ extension User {
 
   // MARK: - Custom data
 
-  /// Asks the server for what it keeps for the user. With it comes another access token.
+  /// Reads the custom data that the server keeps for the user. It comes with a new access token.
   ///
-  /// - Throws: `AppError`.
+  /// - Returns: the custom data.
+  /// - Throws: `AppError`; `.unknown` if the user is not logged in.
   @discardableResult
   public func refreshCustomData() async throws -> Document {
     try await refreshAccessToken()
     return customData
   }
 
-  /// The form of `refreshCustomData()` that calls `completion`, with values as Foundation has them.
+  /// The form of `refreshCustomData()` that calls `completion`. The values have types of Foundation.
   public func refreshCustomData(
     _ completion: @escaping @Sendable (Result<[AnyHashable: Any], any Error>) -> Void
   ) {
@@ -104,11 +108,11 @@ extension User: SyncAccess {
     Task { body(await self.route(after: refused)) }
   }
 
-  /// Tokens that end so soon are not used to connect.
+  /// A token that expires within so many seconds is not used to connect.
   private static let leastSeconds: Double = 10
 
   private func route(after refused: RouteRefusal?) async -> Result<SyncRoute, AccessProblem> {
-    // A session goes on for a moment when the app has let go of its `App`.
+    // A session may run for a moment after the program has let go of its `App`.
     guard let app = appIfThere else {
       return .failure(.loggedOut("The App of the user \(id) is gone. Keep it."))
     }
@@ -117,7 +121,7 @@ extension User: SyncAccess {
       switch refused {
       case .user(let token):
         logOut(because: "It has ended the log-in.") { $0.access?.text == token }
-        // Else the connection was that of an earlier log-in, or of an earlier token. Another one shows whether this log-in goes on.
+        // Otherwise the refused token was an earlier one. Connecting again shows whether the present log-in is valid.
         guard isLoggedIn else {
           return .failure(.loggedOut("The server does not let the user \(id) in. Log in again."))
         }
@@ -144,7 +148,7 @@ extension User: SyncAccess {
 }
 
 extension [String: AnyBSON?] {
-  /// As Foundation has it.
+  /// The document with values of Foundation's types.
   fileprivate var plain: [AnyHashable: Any] {
     var plain: [AnyHashable: Any] = [:]
     for (key, value) in self {

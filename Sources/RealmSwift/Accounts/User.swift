@@ -1,39 +1,42 @@
 import RealmSyncClient
 import Synchronization
 
-/// What happens to a user, as the sessions of its realms are told. It is called by any thread, and never while something of the user is locked.
+/// Receives what happens to a user, for the sessions of the user's realms. Any thread may call it, and the caller holds no lock
+/// of the user.
 protocol UserSync: AnyObject, Sendable {
-  /// The user has logged in again.
+  /// The user has logged in, possibly again.
   func userDidLogIn()
-  /// The user is logged out, by the app or by the server.
+  /// The user was logged out by the app or by the server.
+  ///
+  /// - Parameter reason: why the server has ended the log-in; nil if the app logged the user out.
   func userDidLogOut(because reason: String?)
-  /// The user is removed from the app: its files are about to go.
+  /// The user was removed from the app. Its files are about to be deleted.
   func userWasRemoved()
-  /// The server is elsewhere.
+  /// The address of the server has changed.
   func routeDidChange()
 }
 
-/// Whether a user is logged in.
+/// The state of a user: logged out, logged in or removed. The numbers are stable.
 public enum RLMUserState: UInt, Sendable {
-  /// The user has no tokens. Its realms can be read and written; what is written is uploaded after the next log-in.
+  /// The user has no tokens. The realms of the user can be read and written; changes are uploaded after the next log-in.
   case loggedOut = 0
   /// The user has tokens.
   case loggedIn = 1
-  /// The app does not know the user any more. Its files are deleted.
+  /// The user was removed from the app on this device. The files of the user are deleted.
   case removed = 2
 }
 
-/// What is known of a user.
+/// What the app knows of a user.
 struct UserContent: Sendable {
-  /// Logged in as long as there is a token.
+  /// The state of the user. It is `.loggedIn` exactly if there is an access token.
   var state = RLMUserState.loggedOut
   var access: AccessToken?
   var refreshToken = ""
   var identities: [RLMUserIdentity] = []
   var profile: Document = [:]
-  /// Of all files that were configured for the user, as `SyncPaths` stores them.
+  /// The paths of all files that were configured for the user, in the form in which `SyncPaths` stores them.
   var realmPaths: Set<String> = []
-  /// The request for another access token that is under way.
+  /// The running request for a new access token.
   var refreshing: Task<Void, any Error>?
 
   mutating func begin(_ logIn: LogInAnswer, _ profile: ProfileAnswer) {
@@ -46,16 +49,16 @@ struct UserContent: Sendable {
   }
 }
 
-/// Somebody who has logged in to an app. There is one object for each user of an `App`.
+/// A user who has logged in to an app. An `App` has one object for each of its users.
 ///
 /// A user stays logged in when the program ends, and can open realms without a network.
 public final class User: Sendable {
-  /// By which the server knows the user. It never changes.
+  /// The id that the server gave the user. It never changes.
   public let id: String
   let content: Mutex<UserContent>
-  /// What is told what happens to the user.
+  /// The receiver of what happens to the user; nil until `UserSessions.of(_:)` makes it.
   let sync = Mutex<(any UserSync)?>(nil)
-  /// The app keeps its users.
+  /// The app of the user. The reference is weak because the app keeps its users.
   private weak let owner: App?
 
   init(_ id: String, _ app: App, _ content: UserContent = UserContent()) {
@@ -64,10 +67,12 @@ public final class User: Sendable {
     self.content = Mutex(content)
   }
 
-  /// The app that the user has logged in to; nil where it is gone.
+  /// The app of the user; nil if it does not exist any more.
   var appIfThere: App? { owner }
 
-  /// The app that the user has logged in to.
+  /// The app of the user.
+  ///
+  /// - Precondition: the app still exists. Otherwise the program stops.
   var app: App {
     guard let owner else { raise("App is gone", "the user \(id) is used after its App: keep the App.") }
     return owner
@@ -75,34 +80,36 @@ public final class User: Sendable {
 
   // MARK: - What is known
 
-  /// Whether the user is logged in.
+  /// The state of the user.
   public var state: RLMUserState { content.withLock { $0.state } }
   /// Whether `state` is `.loggedIn`.
   public var isLoggedIn: Bool { state == .loggedIn }
-  /// The ways in which the user can log in, as they were at the last log-in here.
+  /// The ways in which the user can log in, as the server told them at the last log-in on this device.
   public var identities: [RLMUserIdentity] { content.withLock { $0.identities } }
-  /// What the server has told of the user at the last log-in here.
+  /// What the server told about the user at the last log-in on this device.
   public var profile: UserProfile { UserProfile(content.withLock { $0.profile }) }
-  /// What the server keeps for the user, as it was when the access token was made; empty for a user who is not logged in.
+  /// The custom data that the server keeps for the user, as it was when the access token was made; empty if the user is not
+  /// logged in. `refreshCustomData()` reads it anew.
   public var customData: Document { content.withLock { $0.access?.customData ?? [:] } }
-  /// Proves to the server who asks; nil for a user who is not logged in. It ends after a short time, and may have ended. Who has it can do what the user
-  /// can do: it belongs into no log.
+  /// The token that proves to the server who sends a request; nil if the user is not logged in. It is valid for a short time, and
+  /// may have expired already. Whoever has it can act as the user, so do not write it into a log.
   public var accessToken: String? { content.withLock { $0.access?.text } }
-  /// Gets new access tokens; nil for a user who is not logged in. Who has it can do what the user can do: it belongs into no log.
+  /// The token with which new access tokens are requested; nil if the user is not logged in. Whoever has it can act as the user,
+  /// so do not write it into a log.
   public var refreshToken: String? {
     content.withLock { $0.refreshToken.isEmpty ? nil : $0.refreshToken }
   }
-  /// Makes and changes API keys of the user, who is to be logged in and to have more than an anonymous identity.
+  /// Makes and changes API keys of the user. The user has to be logged in, and to have another identity than an anonymous one.
   public var apiKeysAuth: APIKeyAuth { APIKeyAuth(self) }
 
-  /// The user has no other way to log in, and so can't log in again.
+  /// Whether all identities of the user are anonymous, so that the user can't log in again.
   var isAnonymous: Bool {
     let identities = self.identities
     return !identities.isEmpty
       && identities.allSatisfy { $0.providerType == Provider.anonymous.rawValue }
   }
 
-  /// Keeps in mind that a file belongs to the user, so that it goes when the user is removed.
+  /// Notes that a file belongs to the user, so that it is deleted when the user is removed.
   func note(realmPath path: String) {
     let stored = app.paths.stored(path)
     let isNew = content.withLock { content -> Bool in
@@ -114,9 +121,10 @@ public final class User: Sendable {
 
   // MARK: - The end of a log-in
 
-  /// Erases the tokens. Answers the refresh token; nil where the user was not logged in.
+  /// Erases the tokens of the user.
   ///
-  /// - Parameter isMeant: whether the log-in is the one that is to end. Called under the lock.
+  /// - Parameter isMeant: whether the present log-in is the one that is to end. It is called under the lock.
+  /// - Returns: the refresh token; nil if the user was not logged in or another log-in was meant.
   func endLogIn(as state: RLMUserState, where isMeant: (UserContent) -> Bool = { _ in true }) -> String? {
     content.withLock { content -> String? in
       guard content.state == .loggedIn, isMeant(content) else { return nil }
@@ -126,11 +134,12 @@ public final class User: Sendable {
     }
   }
 
-  /// Logs the user out. An anonymous user is removed by it: nobody could log in as that user again. Files and realms of other users stay as
-  /// they are; realms of this one stop syncing, and go on with the next log-in. Does nothing to a user who is logged out.
+  /// Logs the user out. Files, and realms of other users, stay as they are. Realms of this user stop syncing, and continue after
+  /// the next log-in. A user with only anonymous identities is removed, since nobody could log in as that user again. If the user
+  /// is logged out already, nothing happens.
   ///
-  /// - Throws: `AppError` where the server can't be told. The user is logged out here all the same; the log-in ends on the server when its refresh
-  ///   token does.
+  /// - Throws: `AppError` if the server can't be told, or if the user was removed before. In the first case the user is logged
+  ///   out on this device all the same, and the log-in ends on the server when its refresh token expires.
   public func logOut() async throws {
     let app = self.app
     let state: RLMUserState = isAnonymous ? .removed : .loggedOut
@@ -147,10 +156,12 @@ public final class User: Sendable {
     App.telling(completion) { try await self.logOut() }
   }
 
-  /// Removes the user from the app on this device, and logs the user out. Its files are deleted when the app is started the next time: realms that are open stay
-  /// usable until then. A file with changes that were not uploaded is not deleted but put into the folder `recovered-realms`.
+  /// Logs the user out, and removes the user from the app on this device. The files of the user are deleted when the app is
+  /// started the next time: open realms can be used until then. A file with changes that were not uploaded is not deleted but
+  /// moved to the folder `recovered-realms`.
   ///
-  /// - Throws: `AppError.unknown` for a user who is removed already; as `logOut()`, when the user is removed all the same.
+  /// - Throws: `AppError`: `.unknown` if the user is removed already; another one if the server can't be told. In that case the
+  ///   user is removed all the same.
   public func remove() async throws {
     let app = self.app
     let (wasThere, token) = content.withLock { content -> (Bool, String?) in
@@ -170,10 +181,11 @@ public final class User: Sendable {
     App.telling(completion) { try await self.remove() }
   }
 
-  /// Deletes the user on the server, and then removes the user from the app, with its files: at once where no realm of them is open, else when
-  /// the app is started the next time. A file with changes that were not uploaded is not deleted but put into the folder `recovered-realms`.
+  /// Deletes the user on the server, and removes the user from the app on this device. The files of the user are deleted: those
+  /// that are not open at once, the others when the app is started the next time. A file with changes that were not uploaded is
+  /// not deleted but moved to the folder `recovered-realms`.
   ///
-  /// - Throws: `AppError`; nothing has changed then. The user has to be logged in.
+  /// - Throws: `AppError`: `.unknown` if the user is not logged in, and other errors of the request. Nothing has changed then.
   public func delete() async throws {
     let app = self.app
     _ = try await send(.deleteUser).content()
@@ -189,7 +201,7 @@ public final class User: Sendable {
 }
 
 extension User: Hashable {
-  /// Whether both are the same object: there is one for each user of an app.
+  /// Whether both are the same object. An app has one object for each user.
   public static func == (left: User, right: User) -> Bool { left === right }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

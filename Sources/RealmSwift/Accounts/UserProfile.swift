@@ -1,21 +1,22 @@
 import Foundation
 
-/// Who a user is for one way to log in.
+/// An identity of a user: who the user is for one way to log in.
 public final class RLMUserIdentity: Sendable {
-  /// The name of the way to log in, as in `Provider`.
+  /// The name of the way to log in: the raw value of a `Provider`.
   public let providerType: String
-  /// The id that the server gave for it.
+  /// The id of the user for this way to log in.
   public let identifier: String
 
-  /// An identity with its provider and its id.
+  /// Makes an identity of a provider's name and an id.
   public init(userIdentityWithProviderType providerType: String, identifier: String) {
     (self.providerType, self.identifier) = (providerType, identifier)
   }
 }
 
-/// What a server has told of a user at the last log-in. Which facts there are depends on the way to log in; each is nil where it is not known.
+/// What the server told about a user at the last log-in. Which facts there are depends on the way to log in. A property is nil if
+/// its fact is not known.
 public final class UserProfile: Sendable {
-  /// All that was told, also what has no property here.
+  /// Everything that the server told, including facts that have no property here.
   public let metadata: Document
 
   init(_ metadata: Document) { self.metadata = metadata }
@@ -36,13 +37,13 @@ public final class UserProfile: Sendable {
   public var gender: String? { text("gender") }
   /// The day of birth.
   public var birthday: String? { text("birthday") }
-  /// The least age that the user may have.
+  /// The lower end of the user's age range, as a text.
   public var minAge: String? { text("min_age") }
-  /// The greatest age that the user may have.
+  /// The upper end of the user's age range, as a text.
   public var maxAge: String? { text("max_age") }
 }
 
-/// What a server answers when it is asked for a profile.
+/// The server's answer to a request for a profile.
 package struct ProfileAnswer: Sendable {
   package let identities: [RLMUserIdentity]
   package let data: Document
@@ -60,12 +61,14 @@ package struct ProfileAnswer: Sendable {
     let identities: [Identity]
   }
 
-  /// - Throws: `AppError` where it is none.
+  /// Reads the answer.
+  ///
+  /// - Throws: `AppError` if the answer is an error or is not a profile.
   package init(_ answer: ServerAnswer) throws {
     identities = try answer.content(as: Answer.self).identities.map {
       RLMUserIdentity(userIdentityWithProviderType: $0.provider, identifier: $0.id)
     }
-    // Read apart: what the data has is different from user to user.
+    // The data is read on its own because its fields differ from user to user.
     let whole = try? ExtendedJSON.read(Data(answer.body.utf8))
     data = whole?.documentValue?["data"]??.documentValue ?? [:]
   }

@@ -2,16 +2,16 @@ import Foundation
 import RealmStorage
 
 extension AnyBSON {
-  /// The whole number that a number of any type is; nil of a number with a fraction, of one that an `Int` can't tell, and of
-  /// what is no number.
+  /// The value as an `Int`. Numbers of every type are converted; nil if the value is not a number, has a fraction, or does not
+  /// fit an `Int`.
   public func asInt() -> Int? { asInt64().flatMap { Int(exactly: $0) } }
 
-  /// The whole number that a number of any type is; nil of a number with a fraction, of one beyond 32 bits, and of what is no
-  /// number.
+  /// The value as an `Int32`. Numbers of every type are converted; nil if the value is not a number, has a fraction, or does not
+  /// fit 32 bits.
   public func asInt32() -> Int32? { asInt64().flatMap { Int32(exactly: $0) } }
 
-  /// The whole number that a number of any type is; nil of a number with a fraction, of one beyond 64 bits, and of what is no
-  /// number.
+  /// The value as an `Int64`. Numbers of every type are converted; nil if the value is not a number, has a fraction, or does not
+  /// fit 64 bits.
   public func asInt64() -> Int64? {
     switch self {
     case .int32(let number): Int64(number)
@@ -22,9 +22,9 @@ extension AnyBSON {
     }
   }
 
-  /// The number as a double; nil of a number that no double is equal to, and of what is no number.
+  /// The value as a `Double`. Numbers of every type are converted; nil if the value is not a number, or if no double equals it.
   ///
-  /// A double is equal to the decimal that its shortest text names: the decimal 0.1 becomes the double 0.1.
+  /// A double equals the decimal that its shortest text shows: the decimal 0.1 becomes the double 0.1.
   public func asDouble() -> Double? {
     switch self {
     case .int32(let number): return Double(number)
@@ -37,9 +37,9 @@ extension AnyBSON {
     }
   }
 
-  /// The number as a decimal; nil of what is no number.
+  /// The value as a `Decimal128`. Numbers of every type are converted; nil if the value is not a number.
   ///
-  /// A double becomes the decimal that its shortest text names: the double 0.1 becomes a tenth. A double that is a whole number
+  /// A double becomes the decimal that its shortest text shows: the double 0.1 becomes a tenth. A double that is a whole number
   /// of 64 bits becomes that number.
   public func asDecimal128() -> Decimal128? {
     switch self {
@@ -51,10 +51,10 @@ extension AnyBSON {
     }
   }
 
-  /// What it holds, where that is of the type that is asked for; nil else.
+  /// The content as the requested type; nil if it has another type.
   ///
-  /// An `Int` is given for `int32` and for `int64`, a `Date` for `datetime` and for `timestamp`, an `NSNull` for `null`. Other
-  /// numbers are not converted: the methods `asInt()` and so on do that.
+  /// An `int32` or `int64` can be requested as an `Int`, a `datetime` or `timestamp` as a `Date`, and `null` as `NSNull`. Other
+  /// numbers are not converted: use `asInt()` and the other `as` methods for that.
   public func value<T: BSON>() -> T? {
     if let value = self as? T { return value }
     func given<Content: BSON>(_ content: Content) -> T? { content as? T }
@@ -80,15 +80,15 @@ extension AnyBSON {
 }
 
 extension Decimal128 {
-  /// The decimal that a double is equal to, wherever numbers of several types compare.
+  /// The decimal that equals a double, as in all comparisons of numbers of different types.
   fileprivate init(equalTo number: Double) {
     self.init(Int64(exactly: number).map { DecimalNumber($0) } ?? DecimalNumber(number))
   }
 
-  /// The whole number it is; nil of any other, and beyond 64 bits.
+  /// The number as an `Int64`; nil if it has a fraction or does not fit 64 bits.
   fileprivate var whole: Int64? {
-    // The short text of a whole number has no negative exponent. The sum with 0 then has the exponent 0, if 34 digits are
-    // enough for that, and its text has nothing but digits.
+    // The short text of a whole number has no negative exponent. The sum of that number and 0 has the exponent 0, if 34 digits
+    // are enough, and its text has only digits.
     guard let short = DecimalNumber(parsing: number.shortText) else { return nil }
     return Int64((short + DecimalNumber(0 as Int)).text)
   }

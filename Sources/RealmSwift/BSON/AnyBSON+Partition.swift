@@ -1,10 +1,12 @@
 import RealmStorage
 
-// In extensions of AnyBSON, `Value` alone is the type of the values of a dictionary literal, and no value of the storage.
+// In extensions of `AnyBSON`, the name `Value` means the type of the values of a dictionary literal, so the type of the engine
+// needs its module's name.
 extension AnyBSON {
-  /// The value that names a partition, as the storage has it; nil of a type that no partition has.
+  /// The value as the engine stores the name of a partition; nil if a value of this type can't name a partition.
   ///
-  /// Partitions have texts, whole numbers, object ids, UUIDs and null. An `int32` and an `int64` of the same number name one partition.
+  /// Texts, whole numbers, object ids, UUIDs and null can name partitions. An `int32` and an `int64` with the same number name
+  /// the same partition.
   func partitionValue() -> RealmStorage.Value? {
     switch self {
     case .string(let text): .string(text)

@@ -1,52 +1,52 @@
 public import Foundation
 
-/// A value of BSON, of any type.
+/// A BSON value of any type.
 ///
 ///     let document: AnyBSON = ["name": "Rex", "age": 3, "tags": ["dog", nil]]
 ///     document.documentValue?["name"]??.stringValue  // "Rex"
 public enum AnyBSON: BSON {
-  /// A number of 64 bits with a fraction.
+  /// A floating-point number of 64 bits.
   case double(Double)
   /// A text.
   case string(String)
-  /// Values by keys.
+  /// A document: values by keys.
   case document(Document)
-  /// Values in order.
+  /// An array of values.
   case array([AnyBSON?])
-  /// Bytes.
+  /// A sequence of bytes.
   case binary(Data)
-  /// An id of 12 bytes.
+  /// An object id of 12 bytes.
   case objectId(ObjectId)
-  /// A truth value.
+  /// A Boolean value.
   case bool(Bool)
-  /// A moment, which BSON keeps to the millisecond.
+  /// A point in time, which BSON stores with a precision of a millisecond.
   case datetime(Date)
   /// A regular expression.
   case regex(NSRegularExpression)
   /// A whole number of 32 bits.
   case int32(Int32)
-  /// A moment of a database's log, which BSON keeps to the second, from 1970 to 2106.
+  /// A point in time for the internal use of databases, which BSON stores with a precision of a second, from 1970 to 2106.
   case timestamp(Date)
   /// A whole number of 64 bits.
   case int64(Int64)
-  /// A decimal of 34 digits.
+  /// A decimal number of up to 34 digits.
   case decimal128(Decimal128)
   /// A UUID.
   case uuid(UUID)
-  /// The value that comes before all others.
+  /// The value that is sorted before all others.
   case minKey
-  /// The value that comes behind all others.
+  /// The value that is sorted after all others.
   case maxKey
   /// No value.
   case null
 
-  /// A whole number, as `int64`.
+  /// Makes an `int64` of a whole number.
   public init(_ int: Int) { self = .int64(Int64(int)) }
 
-  /// The value as the case of its type: an `Int` as `int64`, a `Date` as `datetime`. A value of a type that an app made
-  /// conform to `BSON` becomes `null`.
+  /// Makes the case that fits the type of a value: an `Int` becomes an `int64`, a `Date` becomes a `datetime`. A value of a type
+  /// that a program made conform to `BSON` becomes `null`.
   public init<T: BSON>(_ bson: T) {
-    // Classes come last: Foundation would make an object of a text or a number, to cast it to a class.
+    // Classes come last: Foundation would turn a text or a number into an object to cast it to a class.
     switch bson {
     case let value as AnyBSON: self = value
     case let number as Int: self = .int64(Int64(number))
@@ -71,43 +71,44 @@ public enum AnyBSON: BSON {
 
   // MARK: - What it is
 
-  /// The number; nil of what is no `int32`.
+  /// The number of an `int32`; nil for other cases.
   public var int32Value: Int32? { if case .int32(let number) = self { number } else { nil } }
-  /// The number; nil of what is no `int64`.
+  /// The number of an `int64`; nil for other cases.
   public var int64Value: Int64? { if case .int64(let number) = self { number } else { nil } }
-  /// The number; nil of what is no `double`.
+  /// The number of a `double`; nil for other cases.
   public var doubleValue: Double? { if case .double(let number) = self { number } else { nil } }
-  /// The number; nil of what is no `decimal128`.
+  /// The number of a `decimal128`; nil for other cases.
   public var decimal128Value: Decimal128? { if case .decimal128(let number) = self { number } else { nil } }
-  /// The truth value; nil of what is no `bool`.
+  /// The value of a `bool`; nil for other cases.
   public var boolValue: Bool? { if case .bool(let flag) = self { flag } else { nil } }
-  /// The text; nil of what is no `string`.
+  /// The text of a `string`; nil for other cases.
   public var stringValue: String? { if case .string(let text) = self { text } else { nil } }
-  /// The bytes; nil of what is no `binary`.
+  /// The bytes of a `binary`; nil for other cases.
   public var binaryValue: Data? { if case .binary(let data) = self { data } else { nil } }
-  /// The moment; nil of what is no `datetime`.
+  /// The date of a `datetime`; nil for other cases.
   public var dateValue: Date? { if case .datetime(let date) = self { date } else { nil } }
-  /// The moment; nil of what is no `timestamp`.
+  /// The date of a `timestamp`; nil for other cases.
   public var timestampValue: Date? { if case .timestamp(let date) = self { date } else { nil } }
-  /// The regular expression; nil of what is no `regex`.
+  /// The regular expression of a `regex`; nil for other cases.
   public var regexValue: NSRegularExpression? {
     if case .regex(let expression) = self { expression } else { nil }
   }
-  /// The id; nil of what is no `objectId`.
+  /// The id of an `objectId`; nil for other cases.
   public var objectIdValue: ObjectId? { if case .objectId(let id) = self { id } else { nil } }
-  /// The UUID; nil of what is no `uuid`.
+  /// The UUID of a `uuid`; nil for other cases.
   public var uuidValue: UUID? { if case .uuid(let id) = self { id } else { nil } }
-  /// The document; nil of what is no `document`.
+  /// The document of a `document`; nil for other cases.
   public var documentValue: Document? { if case .document(let document) = self { document } else { nil } }
-  /// The values; nil of what is no `array`.
+  /// The elements of an `array`; nil for other cases.
   public var arrayValue: [AnyBSON?]? { if case .array(let values) = self { values } else { nil } }
-  /// Whether it is `null`.
+  /// Whether the value is `null`.
   public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
-// By hand: regular expressions are equal by what they say on every system, and not as objects.
+// The conformance is not synthesized, because regular expressions are compared by their patterns and options on every system, and
+// not as objects.
 extension AnyBSON: Hashable {
-  /// Whether both are of one case and hold equal values. Regular expressions are equal where their patterns and their options are.
+  /// Whether both values have the same case and equal contents. Regular expressions are equal if their patterns and options are.
   public static func == (left: AnyBSON, right: AnyBSON) -> Bool {
     switch (left, right) {
     case (.double(let left), .double(let right)): left == right

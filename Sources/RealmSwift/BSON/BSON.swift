@@ -1,25 +1,25 @@
 public import Foundation
 
-/// A value that can name a partition of a synced realm.
+/// A type whose values may name a partition of a synced realm.
 ///
-/// Of the types that conform, a partition takes `String`, `Int`, `Int32`, `Int64`, `ObjectId`, `UUID` and `NSNull`.
+/// Of the types that conform, only `String`, `Int`, `Int32`, `Int64`, `ObjectId`, `UUID` and `NSNull` can be used for partitions.
 public protocol PartitionValue: Sendable {}
 
-/// A value that a BSON document can hold. `AnyBSON` holds one of any type.
+/// A type whose values can be stored in a BSON document. `AnyBSON` holds a value of any of these types.
 public protocol BSON: PartitionValue, Equatable {}
 
-/// A BSON document: values by their keys. A value of nil stands for null.
+/// A BSON document: values by their keys. The value nil stands for null.
 public typealias Document = [String: AnyBSON?]
 
-/// The value of BSON that comes before all other values.
+/// The BSON value that is sorted before all others. All instances are equal.
 public struct MinKey: BSON, Hashable {
-  /// The value, of which there is one.
+  /// Makes the value.
   public init() {}
 }
 
-/// The value of BSON that comes behind all other values.
+/// The BSON value that is sorted after all others. All instances are equal.
 public struct MaxKey: BSON, Hashable {
-  /// The value, of which there is one.
+  /// Makes the value.
   public init() {}
 }
 

@@ -1,13 +1,13 @@
 import Foundation
 import RealmStorage
 
-// BSON has milliseconds since 1970 in 64 bits, and a date of Foundation is a double. The way from one to the other goes by
-// `Timestamp`, whose parts are exact.
+// BSON stores a date as milliseconds since 1970 in 64 bits, and Foundation as a double. The conversions use `Timestamp`, whose
+// parts are exact.
 extension Date {
   private static let perSecond: Int64 = 1000
   private static let nanosecondsPerMillisecond: Int64 = 1_000_000
 
-  /// - Parameter milliseconds: since the beginning of 1970.
+  /// Makes a date of the milliseconds since the beginning of 1970.
   init(milliseconds: Int64) {
     var (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: Self.perSecond)
     if rest < 0 {
@@ -17,7 +17,8 @@ extension Date {
     self.init(Timestamp(seconds: seconds, nanoseconds: Int32(rest * Self.nanosecondsPerMillisecond)))
   }
 
-  /// The nearest millisecond since the beginning of 1970. A date beyond 64 bits becomes the first or the last that there is.
+  /// The milliseconds since the beginning of 1970, rounded to the nearest one. A date outside the range of 64 bits becomes the
+  /// first or the last one of that range.
   var milliseconds: Int64 {
     let moment = Timestamp(self)
     let rest =
@@ -28,9 +29,10 @@ extension Date {
     return isSumBeyond ? .max : sum
   }
 
-  /// - Parameter logSeconds: since the beginning of 1970, as timestamps of BSON have them.
+  /// Makes a date of the seconds since the beginning of 1970, as BSON timestamps have them.
   init(logSeconds: UInt32) { self.init(Timestamp(seconds: Int64(logSeconds))) }
 
-  /// The whole seconds since the beginning of 1970. A date before 1970 becomes the first, one after 2106 the last that there is.
+  /// The whole seconds since the beginning of 1970. A date before 1970 becomes 0, and one after 2106 the largest number of 32
+  /// bits.
   var logSeconds: UInt32 { UInt32(clamping: Timestamp(self).seconds) }
 }

@@ -1,16 +1,17 @@
 import Foundation
 import RealmStorage
 
-/// Extended JSON, version 2: JSON texts that keep the types of BSON. A whole number of 64 bits is `{"$numberLong":"5"}`.
+/// Reads and writes Extended JSON, version 2: JSON texts that keep the types of BSON. A whole number of 64 bits is
+/// `{"$numberLong":"5"}`, for example.
 ///
-/// Texts are written in the canonical form: each number says its type, the keys of documents are in the order of their bytes, and no
-/// spaces stand between. Values that are equal get the same text, apart from the sign of zeros and the last zeros of decimals.
+/// Texts are written in the canonical form: each number has its type, the keys of documents are sorted by their bytes, and there
+/// are no spaces. Equal values have the same text, apart from the sign of zeros and the trailing zeros of decimals.
 ///
-/// A text has things that a value has not. The subtype of bytes is written as 00, and is not kept when it is read. The count of a
-/// timestamp is written as 0, and is not kept either. A document with one of the keys in `ExtendedJSONReader.Form` is written like any
-/// other, and is read as what the key means, or as an error.
+/// A text can say more than a value. The subtype of bytes is written as 00, and is lost when it is read. The count of a timestamp
+/// is written as 0, and is lost when it is read. A document with one of the keys of `ExtendedJSONReader.Form` is written like any
+/// other, but is read as the form of that key, or as an error.
 package enum ExtendedJSON {
-  /// So deep may documents and arrays stand in each other in a text that is read.
+  /// The deepest nesting of documents and arrays in a text that is read.
   static let mostLevels = 100
 
   static func data(_ value: AnyBSON) -> Data { Data(text(value).utf8) }
@@ -21,12 +22,12 @@ package enum ExtendedJSON {
     return text
   }
 
-  /// Reads the canonical and the relaxed form, in which plain numbers may stand: one of digits alone is an `int64`, others
-  /// are a `double`.
+  /// Reads a text in the canonical or the relaxed form. The relaxed form may have plain numbers: one that has only digits and a
+  /// sign and fits 64 bits becomes an `int64`, others become a `double`.
   ///
-  /// Null in a document or an array becomes `AnyBSON.null`. Of values with one key, the last one is kept.
+  /// Null in a document or an array becomes `AnyBSON.null`. If a key stands several times, its last value is kept.
   package static func read(_ data: Data) throws(ExtendedJSONError) -> AnyBSON {
-    // The innermost value may be a form of two levels, as dates are.
+    // The innermost value may be a form with two levels, such as a date.
     let json = try JSONParser.value(of: data, mostLevels: mostLevels + 2)
     var reader = ExtendedJSONReader()
     return try reader.value(json)
@@ -88,7 +89,7 @@ package enum ExtendedJSON {
     return number.description
   }
 
-  /// The text as JSON has it, in quotation marks.
+  /// The text as a JSON string, with quotation marks and escapes.
   static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
@@ -111,7 +112,7 @@ package enum ExtendedJSON {
 }
 
 extension AnyBSON {
-  /// The value that a JSON text tells, with plain numbers or in one of the forms of extended JSON; nil of bytes that are none.
+  /// Reads a JSON text with plain numbers or forms of Extended JSON; nil if the bytes are not one.
   init?(relaxedJSON data: Data) {
     guard let value = try? ExtendedJSON.read(data) else { return nil }
     self = value

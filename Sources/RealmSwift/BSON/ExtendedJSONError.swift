@@ -1,19 +1,19 @@
-/// Why bytes are no extended JSON.
+/// Why bytes are not valid Extended JSON.
 package struct ExtendedJSONError: Error, Equatable {
   enum Reason: Equatable {
-    /// The bytes are no JSON text.
+    /// The bytes are not a JSON text.
     case noJSON(missing: String, offset: Int)
-    /// More documents and arrays than `ExtendedJSON.mostLevels` stand in each other.
+    /// Documents and arrays are nested deeper than `ExtendedJSON.mostLevels`.
     case tooDeep
-    /// A form such as `$date` has another content than it takes.
+    /// A form such as `$date` has content of the wrong kind.
     case wrongForm(String, expected: String)
-    /// No double is near to the number.
+    /// The number is too large for a double.
     case numberTooGreat
   }
 
   let reason: Reason
-  /// The keys and the places in arrays that lead to the fault, as in `a.b[3]`. It is empty for the outermost value, and where
-  /// the text is not read to its end.
+  /// The keys and array positions that lead to the fault, such as `a.b[3]`. It is empty for the outermost value, and if the text
+  /// could not be read to its end.
   let path: String
 
   init(_ reason: Reason, path: String = "") {
@@ -23,7 +23,7 @@ package struct ExtendedJSONError: Error, Equatable {
 }
 
 extension ExtendedJSONError: CustomStringConvertible {
-  /// What is wrong, where it is, and what is to be done. The values of the text are not in it, but keys are.
+  /// What is wrong, where it is, and what to do about it. The message may have keys of the text, but no values.
   package var description: String {
     let place = path.isEmpty ? "in the outermost value" : "at \(path)"
     return switch reason {

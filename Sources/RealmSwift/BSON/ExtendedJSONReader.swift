@@ -1,9 +1,10 @@
 import Foundation
 import RealmStorage
 
-/// Makes values of what a text of extended JSON says.
+/// Makes BSON values of a parsed text of Extended JSON.
 struct ExtendedJSONReader {
-  /// The keys that say what stands behind them. Other keys that begin with `$` are those of a plain document, as in a query.
+  /// The keys that give a document a special meaning. A document whose keys begin with `$` in another way is a plain document,
+  /// such as a query.
   enum Form: String, CaseIterable {
     case numberInt = "$numberInt"
     case numberLong = "$numberLong"
@@ -18,7 +19,7 @@ struct ExtendedJSONReader {
     case minKey = "$minKey"
     case maxKey = "$maxKey"
 
-    /// For messages.
+    /// The expected content, for messages.
     fileprivate var content: String {
       switch self {
       case .numberInt: "a whole number of 32 bits in quotation marks"
@@ -41,7 +42,7 @@ struct ExtendedJSONReader {
     case index(Int)
   }
 
-  /// To the value that is being read. It has as many steps as documents and arrays stand around the value.
+  /// The path to the value that is being read: one step for each document and array around it.
   private var steps: [Step] = []
 
   mutating func value(_ json: JSONValue) throws(ExtendedJSONError) -> AnyBSON {
@@ -98,7 +99,7 @@ struct ExtendedJSONReader {
 
   // MARK: - Where a fault is
 
-  /// Longer keys are cut off in messages.
+  /// The longest part of a key in a message, in Unicode scalars.
   private static let mostOfKey = 40
 
   private func fault(_ reason: ExtendedJSONError.Reason) -> ExtendedJSONError {
@@ -114,7 +115,8 @@ struct ExtendedJSONReader {
     }
   }
 
-  /// A key with other characters than those of names is put in quotation marks, so that no message has a line that a key made.
+  /// The key as it stands in a message. A key with other characters than those of names is quoted, so that a key can't forge a
+  /// line of a log.
   private static func shown(_ key: String) -> String {
     let start = String(String.UnicodeScalarView(key.unicodeScalars.prefix(mostOfKey)))
     let isName = start.utf8.allSatisfy {
@@ -127,7 +129,7 @@ struct ExtendedJSONReader {
 
   // MARK: - Forms
 
-  /// Nil where the content is another than the form takes.
+  /// The value of a form; nil if the content is not what the form takes.
   private static func value(_ form: Form, _ content: JSONValue) -> AnyBSON? {
     switch (form, content) {
     case (.numberInt, .string(let text)): Int32(text).map { .int32($0) }
@@ -149,7 +151,7 @@ struct ExtendedJSONReader {
     }
   }
 
-  /// By the digits of decimal numbers only: Swift reads hexadecimal ones too.
+  /// Reads a decimal floating-point number. Swift's initializer alone would accept hexadecimal numbers too.
   private static func double(_ text: String) -> Double? {
     switch text {
     case "NaN": return .nan

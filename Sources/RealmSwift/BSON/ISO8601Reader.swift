@@ -1,18 +1,18 @@
 import RealmStorage
 
-/// Reads a moment from a text of ISO 8601: a day, a time to the second, maybe with a fraction, and the distance from universal
-/// time, as in `2020-01-31T12:00:00.250Z` and `2020-01-31T14:00:00+02:00`.
+/// Reads a point in time from a text of ISO 8601: a date, a time with seconds and an optional fraction, and the offset from
+/// universal time, as in `2020-01-31T12:00:00.250Z` and `2020-01-31T14:00:00+02:00`.
 ///
-/// By hand: Foundation's readers differ between systems in the fractions and the days that they accept.
+/// Foundation's readers are not used, because they accept different fractions and dates on different systems.
 struct ISO8601Reader {
-  /// From the beginning of the year 0 to that of 1970.
+  /// The number of days from the beginning of the year 0 to the beginning of 1970.
   private static let daysTo1970 = 719_528
 
   private var rest: ArraySlice<UInt8>
 
   private init(_ text: String) { rest = Array(text.utf8)[...] }
 
-  /// Nil of a text that names no moment. Digits of a second behind the ninth do not count.
+  /// Reads a text; nil if it is not a point in time. Digits of the fraction after the ninth are ignored.
   static func moment(_ text: String) -> Timestamp? {
     var reader = ISO8601Reader(text)
     return reader.moment()
@@ -59,7 +59,7 @@ struct ISO8601Reader {
     return Self.number(of: digits)
   }
 
-  /// In nanoseconds.
+  /// Reads the fraction of the second, in nanoseconds.
   private mutating func fraction() -> Int? {
     guard take(".") else { return 0 }
     let digits = rest.prefix(while: Self.isDigit)
@@ -69,7 +69,7 @@ struct ISO8601Reader {
     return (counted.count..<9).reduce(Self.number(of: counted)) { number, _ in number * 10 }
   }
 
-  /// In seconds, positive in the east.
+  /// Reads the offset from universal time, in seconds; it is positive east of Greenwich.
   private mutating func distanceFromUniversalTime() -> Int? {
     if take("Z") { return 0 }
     let isWest = take("-")

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Reads JSON as RFC 8259 has it, and nothing beyond that: no byte order mark, no comments, no comma behind the last element, no
-/// half of a surrogate pair. Of members with one key, the last one is kept.
+/// Reads JSON exactly as RFC 8259 describes it: without a byte order mark, comments, a comma after the last element, or half of a
+/// surrogate pair. If a key stands several times, its last value is kept.
 ///
-/// By hand: `JSONSerialization` makes one number of 1 and 1.0, and loses digits of great ones.
+/// `JSONSerialization` is not used, because it makes the same number of 1 and 1.0, and loses digits of large numbers.
 struct JSONParser {
   private let bytes: [UInt8]
   private let mostLevels: Int
@@ -14,7 +14,9 @@ struct JSONParser {
     self.mostLevels = mostLevels
   }
 
-  /// - Parameter mostLevels: so deep may objects and arrays stand in each other.
+  /// Parses a text.
+  ///
+  /// - Parameter mostLevels: the deepest nesting of objects and arrays.
   static func value(of data: Data, mostLevels: Int) throws(ExtendedJSONError) -> JSONValue {
     var parser = JSONParser(data, mostLevels: mostLevels)
     let value = try parser.value(level: 0)
@@ -23,7 +25,9 @@ struct JSONParser {
     return value
   }
 
-  /// - Parameter level: so many objects and arrays stand around it.
+  /// Parses a value.
+  ///
+  /// - Parameter level: the number of objects and arrays around the value.
   private mutating func value(level: Int) throws(ExtendedJSONError) -> JSONValue {
     skipSpace()
     guard let first = current else { throw missing("a value") }
@@ -83,7 +87,7 @@ struct JSONParser {
   private mutating func number() throws(ExtendedJSONError) -> String {
     let start = position
     if current == UInt8(ascii: "-") { position += 1 }
-    // No digit stands behind a zero that comes first.
+    // No digit may follow a leading zero.
     if current == UInt8(ascii: "0") { position += 1 } else { try digits() }
     if current == UInt8(ascii: ".") {
       position += 1
@@ -149,7 +153,7 @@ struct JSONParser {
   private mutating func escapedScalar() throws(ExtendedJSONError) -> Unicode.Scalar {
     let first = try codeUnit()
     if let scalar = Unicode.Scalar(first) { return scalar }
-    // The first half of a surrogate pair, which counts only together with the second.
+    // The first half of a surrogate pair is valid only together with the second half.
     guard first < 0xdc00, bytes[position...].starts(with: #"\u"#.utf8) else {
       throw missing("the other half of a surrogate pair")
     }

@@ -1,8 +1,8 @@
-/// What a JSON text says.
+/// A parsed JSON value.
 enum JSONValue: Equatable {
   case null
   case bool(Bool)
-  /// As it is written: `1`, `1.0` and `1e0` are three texts, and digits of any number are kept.
+  /// The text of the number: `1`, `1.0` and `1e0` are different texts, and no digit is lost.
   case number(String)
   case string(String)
   case array([JSONValue])

@@ -1,12 +1,12 @@
 import Foundation
 
-// BSON has a pattern and letters. The letters d and w are those of the engine of Foundation for what BSON has no letter for: `d`
-// for lines that end on a line feed only, `w` for words by the rules of Unicode.
+// BSON stores a pattern and letters for options. The letters `d` and `w` are those of ICU for options of Foundation that have no
+// letter in BSON: `d` if lines end at a line feed only, `w` if word boundaries follow the rules of Unicode.
 extension NSRegularExpression {
-  /// In the order of the alphabet, as BSON has them.
+  /// The letters in alphabetical order, as BSON has them.
   private static let letters = "dimswx"
 
-  /// The option that a letter stands for; an empty one for `u`, since patterns always match by Unicode here. Nil of another letter.
+  /// The option of a letter; empty for `u`, because patterns always match by Unicode here. Nil for an unknown letter.
   private static func option(_ letter: Character) -> Options? {
     switch letter {
     case "d": .useUnixLineSeparators
@@ -20,30 +20,30 @@ extension NSRegularExpression {
     }
   }
 
-  /// The pattern that finds the same with the options that have letters. Of an expression that takes its pattern for a plain text, that is
-  /// the text with escapes.
+  /// The pattern that matches the same texts with the options that have letters. If the expression treats its pattern as a plain
+  /// text, it is that text with escapes.
   var patternForBSON: String {
     #if canImport(Darwin)
       options.contains(.ignoreMetacharacters) ? Self.escapedPattern(for: pattern) : pattern
     #else
-      // Here Foundation keeps such a pattern with its escapes.
+      // On these systems Foundation stores such a pattern with its escapes.
       pattern
     #endif
   }
 
-  /// The letters of its options.
+  /// The letters of the options.
   var optionsForBSON: String {
     Self.letters.filter { letter in Self.option(letter).map { options.contains($0) } ?? false }
   }
 
-  /// Nil of a pattern that the engine refuses, and of letters that stand for no option.
+  /// Makes an expression; nil if the pattern is not valid, or if a letter stands for no option.
   static func fromBSON(pattern: String, options letters: String) -> NSRegularExpression? {
     var options: Options = []
     for letter in letters {
       guard let option = Self.option(letter) else { return nil }
       options.formUnion(option)
     }
-    // ICU, which is the engine of every system, takes no empty pattern.
+    // ICU, the engine of all systems, does not accept an empty pattern.
     guard !pattern.isEmpty else { return nil }
     return try? NSRegularExpression(pattern: pattern, options: options)
   }

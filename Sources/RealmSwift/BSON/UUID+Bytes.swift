@@ -1,7 +1,7 @@
 import Foundation
 
 extension UUID {
-  /// Its 16 bytes, in the order of its text.
+  /// The 16 bytes, in the order of the text.
   var bytes: [UInt8] {
     let u = uuid
     return [
@@ -9,7 +9,7 @@ extension UUID {
     ]
   }
 
-  /// Nil of more or less than 16 bytes.
+  /// Makes a UUID of 16 bytes; nil if there are more or fewer.
   init?(bytes b: [UInt8]) {
     guard b.count == 16 else { return nil }
     self.init(

@@ -1,7 +1,7 @@
 import RealmStorage
 import Synchronization
 
-/// The classes that a configuration names: a list in its order, or all of the program.
+/// The classes that a configuration names: a list in its order, or all classes of the program.
 struct ClassList: Hashable, Sendable {
   private let classes: [ObjectIdentifier]?
 
@@ -10,19 +10,20 @@ struct ClassList: Hashable, Sendable {
   var isDefault: Bool { classes == nil }
 }
 
-/// The classes that the realms of an open file were opened with so far, on whatever thread.
+/// The classes with which the realms of an open file were opened so far, on any thread.
 ///
-/// It only grows, and what it tells never changes: realms that are open go on with the classes they have.
+/// It only grows, and what it has answered never changes, so that open realms keep the classes that they have.
 final class KnownClasses: Sendable {
   private struct State {
     var schemas: [ClassList: RealmSchema] = [:]
     var bindings: [ObjectIdentifier: ClassBinding] = [:]
-    /// By the names of tables.
+    /// The slot of each table, by its name.
     var slots: [String: Int] = [:]
     var nextIndex = 0
-    /// The tables as classes of dynamic objects, as they were whenever such were asked for.
+    /// The tables as classes of dynamic objects, in each form in which they were asked for.
     var families: [TableModels] = []
-    /// Classes that show only some properties of a table, for a migration. The objects of a migration refer to them.
+    /// Classes that show only some properties of a table, for a migration. They are kept because the objects of a migration
+    /// refer to them.
     var reduced: [TableModels] = []
 
     /// Binds a class to its table.
@@ -37,7 +38,7 @@ final class KnownClasses: Sendable {
       TableModels(tables, shown: shown) { bind($0, $1) }
     }
 
-    /// The classes as they are known from now on.
+    /// The bindings that are valid from now on, with those that are known in place of new ones.
     mutating func keep(_ found: [ClassBinding]) -> [ClassBinding] {
       found.map { binding in
         let type = ObjectIdentifier(binding.model.type)
@@ -49,17 +50,17 @@ final class KnownClasses: Sendable {
   }
   private let state = Mutex(State())
 
-  /// The classes of a list that a realm was opened with before.
+  /// The schema of a list of classes with which a realm was opened before; nil if there was none.
   func schema(_ list: ClassList) -> RealmSchema? { state.withLock { $0.schemas[list] } }
 
-  /// The class is bound so to a table that is committed.
+  /// Whether this binding is the known one of its class. The table of a known class is committed.
   func isKnown(_ binding: ClassBinding) -> Bool {
     state.withLock { $0.bindings[ObjectIdentifier(binding.model.type)] === binding }
   }
 
-  /// The classes of a list, bound to tables. A class that is known is bound as it was.
+  /// Binds a list of classes to tables. A known class keeps its binding.
   ///
-  /// - Parameter own: classes that are known to the session only, since their tables are not committed.
+  /// - Parameter own: bindings that only the session knows, because their tables are not committed.
   func schema(
     of models: [ObjectModel], _ tables: [TableSchema], _ list: ClassList, own: [ClassBinding] = []
   ) -> RealmSchema {
@@ -74,8 +75,10 @@ final class KnownClasses: Sendable {
     return RealmSchema(bindings, isDefault: list.isDefault)
   }
 
-  /// Makes classes known whose tables are committed. Of threads that bound a class at the same time, the first counts: what
-  /// is answered has the classes as they are known from now on.
+  /// Makes classes known whose tables are committed. If several threads bound a class at the same time, the first binding
+  /// counts.
+  ///
+  /// - Returns: the schema with the bindings that are valid from now on.
   @discardableResult
   func keep(_ schema: RealmSchema, _ list: ClassList) -> RealmSchema {
     state.withLock { state in
@@ -88,10 +91,11 @@ final class KnownClasses: Sendable {
     }
   }
 
-  /// The same of single classes.
+  /// Makes single classes known whose tables are committed. If several threads bound a class at the same time, the first
+  /// binding counts.
   func keep(_ bindings: [ClassBinding]) { state.withLock { state in _ = state.keep(bindings) } }
 
-  /// The tables as classes of dynamic objects. Those that were made of the same tables are the same.
+  /// The tables as classes of dynamic objects. The same tables always get the same classes.
   func models(of tables: [TableSchema]) -> TableModels {
     state.withLock { state in
       if let known = state.families.last(where: { $0.tables == tables }) { return known }
@@ -101,7 +105,8 @@ final class KnownClasses: Sendable {
     }
   }
 
-  /// The same, with those properties only that `shown` answers for a table.
+  /// The tables as classes of dynamic objects with only the properties that `shown` answers for a table; all properties if it
+  /// answers nil.
   func models(of tables: [TableSchema], showing shown: (TableSchema) -> ClassSchema?) -> TableModels {
     state.withLock { state in
       let made = state.makeFamily(tables, shown)

@@ -2,25 +2,28 @@ import Foundation
 import RealmStorage
 
 extension RealmSchema {
-  /// The tables that classes were bound to, and the schema version that the file has with them.
+  /// The tables to which classes were bound, and the schema version that the file then has.
   struct Bound {
     var tables: [TableSchema]
     var version: UInt64
   }
 
-  /// Changes the objects of a file that was made for classes of an earlier version, in a transaction in which the tables have what the classes ask for, and what they
-  /// had, too. Answers the names of tables that are to go, which are empty.
+  /// Changes the objects of a file that was made for earlier versions of the classes. It runs in a transaction in which the
+  /// tables have the columns that the classes ask for, and still those that they had. It answers the names of tables that are
+  /// to be deleted; these are empty.
   typealias Migrate = (_ steps: SchemaSteps) throws -> Set<String>
 
-  /// Compares classes with the tables of a database, and makes what is missing. Answers the tables there are then.
+  /// Compares classes with the tables of a database, and makes what is missing.
   ///
-  /// - Parameter isFirst: no realm of the database is open yet.
-  /// - Throws: `Realm.Error.schemaMismatch` where a table differs from its class; what `migrate` throws.
+  /// - Parameter isFirst: whether no realm of the database is open yet.
+  /// - Returns: the tables that there are then.
+  /// - Throws: `Realm.Error.schemaMismatch` if a table differs from its class; `Realm.Error.alreadyOpen` if another process
+  ///   relies on the classes as they were; what `migrate` throws.
   static func bind(
     _ models: [ObjectModel], to database: Database, _ configuration: Realm.Configuration, isFirst: Bool,
     migrate: Migrate
   ) throws -> Bound {
-    // This is told before the schema is read, so that a process that migrates meanwhile learns of this one.
+    // This is set before the schema is read, so that another process that migrates meanwhile finds this process.
     database.setReliesOnSchema(true)
     let (found, update) = try Realm.Error.wrapping { () throws(StorageError) in
       let snapshot = try database.snapshot()
@@ -31,7 +34,8 @@ extension RealmSchema {
     }
     try update.check()
     guard update.isNeeded else { return found }
-    // A process that waits for its turn relies on no schema: another process may be faster, and bring the file to the same version.
+    // While a process waits for its turn it relies on no schema: another process may be faster and bring the file to the same
+    // version.
     if isFirst { database.setReliesOnSchema(false) }
     defer { database.setReliesOnSchema(true) }
     return try database.write { transaction in
@@ -41,10 +45,12 @@ extension RealmSchema {
     }
   }
 
-  /// - Throws: `Realm.Error.alreadyOpen` where another process relies on the classes as they were.
+  /// Waits up to half a second for other processes that only look at the schema.
+  ///
+  /// - Throws: `Realm.Error.alreadyOpen` if another process relies on the classes as they were.
   static func checkAlone(_ database: Database) throws {
     var users = database.schemaUsers
-    // A process that only looks whether it must migrate as well says so for a moment.
+    // A process that only checks whether it must migrate relies on the schema for a moment.
     for _ in 0..<200 where !users.isEmpty {
       Thread.sleep(forTimeInterval: 0.0025)
       users = database.schemaUsers
@@ -57,9 +63,11 @@ extension RealmSchema {
         + "End \(users.count == 1 ? "it" : "them"), and open the realm again.", path: database.path)
   }
 
-  /// Compares classes with the tables that a transaction sees, and makes what is missing. The transaction may be a program's own.
+  /// Compares classes with the tables that a transaction sees, and makes what is missing. The transaction may be one of the
+  /// program.
   ///
-  /// - Parameter alone: throws where another process relies on the schema as it was; asked before a migration that does more than add, and behind it.
+  /// - Parameter alone: throws if another process relies on the schema as it was. It is called before and after a migration
+  ///   that does more than add.
   static func bind(
     _ models: [ObjectModel], in transaction: WriteTransaction, _ configuration: Realm.Configuration,
     path: String, alone: () throws -> Void = {}, migrate: Migrate = { _ in [] }

@@ -2,16 +2,16 @@ import RealmQuery
 import RealmStorage
 import Synchronization
 
-/// A class of an open realm: its model, and where its properties stand in its table.
+/// A class of an open realm: its model, and the columns of its properties in its table.
 final class ClassBinding: Sendable {
   let model: ObjectModel
-  /// Its position among the classes that the file was opened with.
+  /// The position of the class among those with which the file was opened.
   let index: Int
-  /// The position of its table among those: classes that share a table share it.
+  /// The position of the class's table. Classes that share a table have the same slot.
   let slot: Int
-  /// Position in the table's schema of each property; -1 of one that is no column.
+  /// The position of each property's column in the table's schema; -1 if the property has no column.
   let columns: [Int]
-  /// The table's schema; nil where a realm that is only read has no such table.
+  /// The schema of the table; nil if a read-only realm does not have the table.
   let table: TableSchema?
 
   init(_ model: ObjectModel, index: Int, slot: Int, table: TableSchema?) {
@@ -24,12 +24,12 @@ final class ClassBinding: Sendable {
     }
   }
 
-  /// Whether the properties stand in a table where they stood in the one that the class was bound to. They may not after
-  /// another process has removed properties, or changed their types.
+  /// Whether the properties have the same columns in a table as in the one to which the class was bound. They may not if
+  /// another process has removed properties or changed their types.
   ///
   /// - Parameters:
-  ///   - isSynced: others may make a property optional while it is in use. Its null is read as zero then.
-  ///   - isMigrating: keys may be no keys for a while.
+  ///   - isSynced: whether others may have made a property optional meanwhile. Its null is then read as zero.
+  ///   - isMigrating: whether primary keys may be none for a while.
   func fits(_ found: TableSchema, isSynced: Bool = false, isMigrating: Bool = false) -> Bool {
     guard let table else { return true }
     guard table.isEmbedded == found.isEmbedded else { return false }
@@ -47,25 +47,27 @@ final class ClassBinding: Sendable {
 /// The classes of a realm.
 final class RealmSchema: Sendable {
   let bindings: [ClassBinding]
-  /// They are all classes of the program: no list was given.
+  /// Whether these are all classes of the program, because no list was given.
   let isDefault: Bool
   private let byClass: [ObjectIdentifier: Int]
   private let byTable: [UInt32: Int]
   private let keptNames = Mutex<QueryNames?>(nil)
 
-  /// - Parameter bindings: of each class one at most.
+  /// Makes a schema.
+  ///
+  /// - Parameter bindings: at most one binding for each class.
   init(_ bindings: [ClassBinding], isDefault: Bool) {
     self.bindings = bindings
     self.isDefault = isDefault
     byClass = Dictionary(
       uniqueKeysWithValues: bindings.enumerated().map { (ObjectIdentifier($1.model.type), $0) })
-    // Of classes that share a table, the first that a realm was opened with stands for its objects.
+    // If several classes share a table, the first one that a realm was opened with is used for its objects.
     byTable = Dictionary(
       bindings.enumerated().compactMap { place, binding in binding.table.map { ($0.id, place) } },
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// What names in queries mean. Made when the first query asks.
+  /// What the names in queries mean. It is made for the first query.
   var queryNames: QueryNames {
     keptNames.withLock { kept in
       let names = kept ?? QueryNames(bindings)
@@ -74,20 +76,20 @@ final class RealmSchema: Sendable {
     }
   }
 
-  /// The same with classes that it does not have.
+  /// This schema with the classes of another one that it does not have.
   func joined(with other: RealmSchema) -> RealmSchema {
     let added = other.bindings.filter { byClass[ObjectIdentifier($0.model.type)] == nil }
     if added.isEmpty, isDefault || !other.isDefault { return self }
     return RealmSchema(bindings + added, isDefault: isDefault || other.isDefault)
   }
 
-  /// The class that is stored in a table; nil where the realm was opened without it.
+  /// The class that is stored in a table; nil if the realm was opened without it.
   func binding(table: UInt32) -> ClassBinding? { byTable[table].map { bindings[$0] } }
 
-  /// The class as it is stored; nil where the realm was opened without it.
+  /// The binding of a class; nil if the realm was opened without it.
   func find(_ type: ObjectBase.Type) -> ClassBinding? { byClass[ObjectIdentifier(type)].map { bindings[$0] } }
 
-  /// Stops the program for a class that a realm was opened without.
+  /// Stops the program because the realm was opened without a class.
   func stopMissing(_ type: ObjectBase.Type, path: String) -> Never {
     if type.isDynamic {
       raise(
@@ -106,7 +108,7 @@ final class RealmSchema: Sendable {
         + "names it, or add it to objectTypes.")
   }
 
-  /// So many names at most are told.
+  /// The largest number of names in a message.
   private static let mostListed = 12
 
   private static func listed(_ names: [String]) -> String {
@@ -116,7 +118,8 @@ final class RealmSchema: Sendable {
 
   // MARK: - Opening
 
-  /// The models of the classes a configuration names, or of all there are.
+  /// The models of the classes that a configuration names, or of all classes of the program. Invalid classes stop the
+  /// program.
   static func models(_ types: [ObjectBase.Type]?) -> [ObjectModel] {
     var seen = Set<ObjectIdentifier>()
     let classes = (types ?? defaultTypes()).filter { seen.insert(ObjectIdentifier($0)).inserted }
@@ -155,11 +158,11 @@ final class RealmSchema: Sendable {
     return models
   }
 
-  /// Stops the program where a property would show links that there can't be.
+  /// Stops the program if a property would show links that can't exist.
   private static func checkOrigin(
     _ origin: String, of property: String, _ model: ObjectModel, in other: ObjectModel
   ) {
-    // A subclass has the property too, and nobody links to its objects by it.
+    // A subclass inherits the property, though no links lead to its objects.
     if let position = other.position(of: origin), let target = other.properties[position].type.target,
       sequence(first: model.type as AnyClass, next: { _getSuperclass($0) }).contains(where: { $0 == target })
     {
@@ -174,7 +177,7 @@ final class RealmSchema: Sendable {
   private static func defaultTypes() -> [ObjectBase.Type] {
     let embedded = included(EmbeddedObject.self)
     var types = included(Object.self) + included(AsymmetricObject.self)
-    // Those that some class owns; the list grows as it is gone through.
+    // The embedded classes that some class owns are added. The list grows while it is walked.
     var next = 0
     var seen = Set(types.map { ObjectIdentifier($0) })
     let isEmbedded = Set(embedded.map { ObjectIdentifier($0) })
@@ -196,7 +199,7 @@ final class RealmSchema: Sendable {
       .filter { $0.shouldIncludeInDefaultSchema() }
   }
 
-  /// Stops the program where embedded classes own each other in a circle, or one that was listed has no owner.
+  /// Stops the program if embedded classes own each other in a circle, or a listed one has no owner.
   private static func checkOwners(_ models: [ObjectModel], areListed: Bool) {
     var owned = Set<ObjectIdentifier>()
     for model in models {
@@ -220,7 +223,7 @@ final class RealmSchema: Sendable {
     }
   }
 
-  /// The embedded classes by which a class comes to own itself.
+  /// The embedded classes through which a class comes to own itself; nil if there are none.
   private static func circle(of model: ObjectModel, through path: [ObjectModel]) -> [ObjectModel]? {
     for property in path[path.count - 1].properties where !property.isComputed {
       guard let target = property.type.target, target is EmbeddedObject.Type else { continue }
@@ -233,7 +236,7 @@ final class RealmSchema: Sendable {
 }
 
 extension QueryNames {
-  /// Classes and properties by their names in the program, and by those that are stored.
+  /// Makes the names of classes and properties. Those of the program and those that are stored are both valid.
   fileprivate convenience init(_ bindings: [ClassBinding]) {
     var (aliases, inverses): ([UInt32: [String: String]], [UInt32: [String: Inverse]]) = ([:], [:])
     var (classes, tables): ([String: UInt32], [TableSchema]) = ([:], [])

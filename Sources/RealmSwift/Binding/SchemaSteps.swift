@@ -1,19 +1,22 @@
 import RealmStorage
 
-/// Makes the tables of a file fit the classes of a program, in a transaction: first what a migration block is to find done, and behind it
-/// what would take away what the block reads, or check what it sets.
+/// Makes the tables of a file fit the classes of a program, in a transaction. `prepare()` makes the changes that a migration
+/// block relies on. `finish(dropping:)` runs after the block and makes the changes that remove what the block reads, or check
+/// what it sets.
 struct SchemaSteps {
   let update: SchemaUpdate
   let transaction: WriteTransaction
 
   // MARK: - Before the block
 
-  /// Makes tables and properties that are missing, and gives properties their types. Answers properties whose zero the class can't read: where
-  /// objects have it still behind the block, they lack a value.
+  /// Makes missing tables and properties, and changes the types of properties.
+  ///
+  /// - Returns: the properties whose zero the class can't read. If objects still have zero there after the migration block,
+  ///   they lack a value.
   func prepare() throws -> [Unreadable] {
     try create(update.missing)
     if update.isReadOnly { return [] }
-    // This comes before links go: objects that belong to others go with the last link to them.
+    // This comes before links are removed because embedded objects are deleted with the last link to them.
     for model in update.models where !model.isEmbedded {
       guard let table = try transaction.table(model.name), table.schema.isEmbedded else { continue }
       try table.setEmbedded(false)
@@ -41,7 +44,9 @@ struct SchemaSteps {
     let property: ModelProperty
   }
 
-  /// - Throws: `Realm.Error.schemaMismatch` where objects have what the class can't read, which this made.
+  /// Checks the properties that `prepare()` returned.
+  ///
+  /// - Throws: `Realm.Error.schemaMismatch` if objects have a zero that the class can't read.
   func checkReadable(_ properties: [Unreadable]) throws {
     var lacking: [String] = []
     for found in properties {
@@ -67,7 +72,9 @@ struct SchemaSteps {
         + "can't be made of zero. Declare values for them in their classes, or make them optional."
   }
 
-  /// Gives a column the type of a property. Values that convert to it without loss stay. Answers whether objects may have come to have zero in it.
+  /// Changes the type of a column to that of a property. Values that convert without loss are kept.
+  ///
+  /// - Returns: whether objects may have got zero in the column.
   @discardableResult
   func fit(
     _ table: WritableTable, _ position: Int, to property: ModelProperty, of model: ObjectModel
@@ -77,7 +84,7 @@ struct SchemaSteps {
     new.target = try targetID(of: property, in: model)
     guard old.type != new.type || old.collection != new.collection || old.target != new.target else {
       guard old.isOptional != new.isOptional else { return false }
-      // Other devices may have null in it.
+      // Other devices may store null in it.
       if update.isSynced, !new.isOptional { return false }
       return try makeOptional(new.isOptional, table, position, property, model)
     }
@@ -120,7 +127,7 @@ struct SchemaSteps {
       if update.isSynced { try tellDefinition(of: column, in: model) }
       return false
     }
-    // An initializer of the program is called only where there are objects that the value is for.
+    // The initializer of the program's class is called only if there are objects that need the value.
     let isAsked =
       try property.cannotReadZero
       && table.reading().count(where: .compare(ColumnPath(position), .equal, .null)) > 0
@@ -130,7 +137,7 @@ struct SchemaSteps {
     return isAsked
   }
 
-  /// Tells the server, and by it the other devices, that a property may be null from now on.
+  /// Tells the server, and through it the other devices, that a property may be null from now on.
   private func tellDefinition(of column: Column, in model: ObjectModel) throws {
     let definitions = try transaction.definitions().filter { definition in
       guard case .addProperty(let table, let property) = definition else { return false }
@@ -139,12 +146,12 @@ struct SchemaSteps {
     try transaction.record(definitions)
   }
 
-  /// A unique column may have the same value twice, until the end.
+  /// Removes the index of a column, so that a value may be there twice until the end.
   private func loosen(_ table: WritableTable, _ position: Int) throws {
     if table.schema.columns[position].index != .none { try table.setIndex(.none, ofColumn: position) }
   }
 
-  /// Puts another column, of other collections, into the place of one.
+  /// Replaces a column by one that has another form of collection.
   private func replace(
     _ table: WritableTable, _ position: Int, by new: Column, _ conversion: ValueConversion
   ) throws {
@@ -179,7 +186,8 @@ struct SchemaSteps {
     return try transaction.table(ObjectModel.of(target).name)?.schema.id ?? 0
   }
 
-  /// Classes may link to one another in circles, so links are added when all tables are there that they point to.
+  /// Makes the tables of classes. Classes may link to one another in circles, so a link is added when the table to which it
+  /// leads exists.
   private func create(_ models: [ObjectModel]) throws {
     var late: [(ObjectModel, ModelProperty)] = []
     for model in models {
@@ -195,7 +203,7 @@ struct SchemaSteps {
           }
           column.target = table.schema.id
         } else if property.role != .primaryKey, late.contains(where: { $0.0 === model }) {
-          // Columns stay in the order of the properties, but for the key, which a table has from the start.
+          // Columns are in the order of the properties, except for the primary key, which a table has from the start.
           late.append((model, property))
           continue
         }
@@ -206,20 +214,22 @@ struct SchemaSteps {
     for (model, property) in late { try add(property, to: model) }
   }
 
-  /// Answers whether objects have zero in it.
+  /// Adds a column for a property.
+  ///
+  /// - Returns: whether objects have zero in it.
   @discardableResult
   private func add(_ property: ModelProperty, to model: ObjectModel) throws -> Bool {
     guard var column = property.schema.column, let table = try transaction.table(model.name) else {
       return false
     }
-    // An initializer of the program is called only where there are objects that the value is for.
+    // The initializer of the program's class is called only if there are objects that need the value.
     let hasObjects = try table.reading().count > 0
     if column.collection == .none, !column.isOptional, hasObjects,
       let value = property.readableDefault(of: model)
     {
       column = Column(column.name, column.type, index: column.index, storedDefault: value)
     }
-    // Indexes are made at the end, of what the block sets; a table has one key at a time.
+    // Indexes are made at the end, when the block has set the values. A table has one primary key at a time.
     if hasObjects || column.index == .unique { column.index = .none }
     column.target = try targetID(of: property, in: model)
     try table.addColumn(column)
@@ -228,10 +238,10 @@ struct SchemaSteps {
 
   // MARK: - Behind the block
 
-  /// Takes away what the classes do not have, makes indexes, and lets objects belong to their owners.
+  /// Removes columns that the classes do not have, makes indexes, and makes classes embedded.
   ///
-  /// - Parameter doomed: tables that go, too, where no table that stays links to them.
-  /// - Throws: `Realm.Error.schemaMismatch` where several objects have one primary key, and where a class can't be embedded.
+  /// - Parameter doomed: the names of tables to delete. A table is kept if a remaining table links to it.
+  /// - Throws: `Realm.Error.schemaMismatch` if several objects have the same primary key, or a class can't become embedded.
   func finish(dropping doomed: Set<String>) throws {
     if update.isReadOnly { return }
     for model in update.models {
@@ -250,7 +260,7 @@ struct SchemaSteps {
   private func drop(_ doomed: Set<String>) throws {
     let tables = try transaction.schemas()
     var going = doomed
-    // A table stays if another table that stays links to it.
+    // A table is kept if a remaining table links to it.
     while true {
       let kept = tables.filter { !going.contains($0.name) }.flatMap { $0.properties }.filter {
         $0.type == .link
@@ -261,7 +271,7 @@ struct SchemaSteps {
       if linked.isEmpty { break }
       going.subtract(linked.map(\.name))
     }
-    // They may link to one another.
+    // The tables may link to one another, so their links are removed first.
     for name in going {
       guard let table = try transaction.table(name) else { continue }
       while let position = table.schema.columns.firstIndex(where: { $0.type == .link }) {
@@ -279,14 +289,17 @@ struct SchemaSteps {
     }
   }
 
-  /// - Parameter unique: for what is to be unique; else for all other columns, first, as one column of a table is unique at most.
+  /// Gives columns the indexes of their properties.
+  ///
+  /// - Parameter unique: whether to make the unique index, or else all other indexes. The others are made first because a
+  ///   table has at most one unique column.
   private func setIndexes(of table: WritableTable, _ model: ObjectModel, unique: Bool) throws {
     for property in model.properties where !property.isComputed {
       let index = property.schema.index
       guard (index == .unique) == unique, let position = table.position(of: property.columnName),
         table.schema.columns[position].index != index
       else { continue }
-      // When no index could be made, the transaction can't be read any more, and this table can.
+      // If an index can't be made, the transaction can't be read any more, but this table can.
       let before = try table.reading()
       do throws(StorageError) {
         try table.setIndex(index, ofColumn: position)
@@ -312,7 +325,8 @@ struct SchemaSteps {
     return found
   }
 
-  /// A set can't hold what belongs to one object: classes of the program are checked, tables without a class are not.
+  /// Throws if a set holds objects of a class that is to be embedded. The classes of the program are checked elsewhere;
+  /// tables without a class are not.
   private func checkSets(linkingTo schema: TableSchema) throws {
     for table in try transaction.schemas() {
       guard
@@ -331,21 +345,22 @@ struct SchemaSteps {
 extension ModelProperty {
   fileprivate var cannotReadZero: Bool { field.isUnknown(type.column.zero) }
 
-  /// The value that the class declares, as it is stored, for a property whose type can't read zero, as an enumeration without such a case. It is nil
-  /// for all other properties, whose older objects have zero, and if the class declares none.
+  /// The value that the class declares for a property whose type can't read zero, such as an enumeration without a case for
+  /// it, in stored form. It is nil for all other properties, whose older objects have zero, and if the class declares no
+  /// value.
   fileprivate func readableDefault(of model: ObjectModel) -> Value? {
     guard type.form == .value, cannotReadZero else { return nil }
     return declaredValue(of: model)
   }
 
-  /// Older objects may have zero, which the class can't read.
+  /// Whether older objects may have a zero that the class can't read, and the class declares no value.
   fileprivate func lacksReadable(of model: ObjectModel) -> Bool {
     type.form == .value && !schema.isOptional && cannotReadZero && declaredValue(of: model) == nil
   }
 }
 
 extension WritableTable {
-  /// The place of a property's column; nil where there is none.
+  /// The position of a property's column; nil if there is none.
   func position(of column: String) -> Int? {
     schema.columns.firstIndex { !$0.isCompanion && $0.name == column }
   }

@@ -6,14 +6,14 @@ struct SchemaUpdate {
   let path: String
   let models: [ObjectModel]
   private let hasTables: Bool
-  /// The file's.
+  /// The schema version of the file.
   let version: UInt64
 
-  /// Classes that have no table.
+  /// The classes that have no table.
   private(set) var missing: [ObjectModel] = []
-  /// Some columns are to have another index.
+  /// Whether a column is to get another index.
   private var isReindexed = false
-  /// What else differs. None of these is made unless the schema version is raised.
+  /// The other differences. They are removed only if the schema version is raised.
   private(set) var differences: [SchemaDifference] = []
 
   init(
@@ -31,7 +31,7 @@ struct SchemaUpdate {
         continue
       }
       var found = SchemaDifference.all(model.schema, ClassSchema(table, among: tables))
-      // Other devices may have them, or have null in them.
+      // Other devices may still have removed properties, or null in properties that became required.
       if isSynced { found.removeAll { $0.kind == .removed || $0.kind == .becameRequired } }
       differences += found
       isReindexed =
@@ -42,36 +42,39 @@ struct SchemaUpdate {
     }
   }
 
-  /// No program has set up the file yet.
+  /// Whether no program has set up the file yet.
   private var isNew: Bool { !hasTables && version == 0 }
   private var isNewer: Bool {
     configuration.schemaVersion > version && !isSynced && !configuration.keepsSchema
   }
-  /// Classes and properties are added without a version, and none is taken away or changed.
+  /// Whether the file is synced. Classes and properties are then added without a schema version, and none is removed or
+  /// changed.
   var isSynced: Bool { configuration.syncing != nil }
 
-  /// The tables are to be changed, or the version that is noted with them.
+  /// Whether the tables are to be changed, or the schema version.
   var isNeeded: Bool {
-    // What comes from a server later is read in tables that are known when the file is opened.
+    // A synced realm is read through the tables that are known when the file is opened, so these are made before the server
+    // sends anything.
     if isReadOnly { return isSynced && !missing.isEmpty }
     return !missing.isEmpty || !differences.isEmpty || isReindexed || isNewer
   }
 
-  /// Of what the file has, nothing is changed.
+  /// Whether nothing of the file may be changed.
   var isReadOnly: Bool { configuration.readOnly }
 
-  /// The file is migrated: it was made for classes of an earlier version.
+  /// Whether the file is migrated, because it was made for earlier versions of the classes.
   var migrates: Bool { isNewer && !isNew }
 
-  /// The update changes or takes away something, or a block may: a process with the old classes can't go on then.
+  /// Whether the update changes or removes something, or a migration block may. A process with the old classes can't continue
+  /// then.
   var isMoreThanAdding: Bool {
     migrates
       && (configuration.migrationBlock != nil || differences.contains { $0.kind != .added || $0.isOfKey })
   }
 
-  /// Whether the file can be brought to fit.
+  /// Checks whether the file can be made to fit.
   ///
-  /// - Throws: `Realm.Error.schemaMismatch`.
+  /// - Throws: `Realm.Error.schemaMismatch` if it can't.
   func check() throws {
     if isSynced { return try checkSynced() }
     if isNew || configuration.keepsSchema { return }
@@ -85,7 +88,7 @@ struct SchemaUpdate {
       if !unreadable.isEmpty { throw mismatch(words(unreadable) + advice(toRead: unreadable)) }
       return
     }
-    // Both are done by a migration, or by a new file.
+    // Both are done by a migration, or by making the file anew.
     let isChanged = !differences.isEmpty || isNewer
     let mustDelete = isChanged && configuration.deleteRealmIfMigrationNeeded
     if mustDelete || (!differences.isEmpty && !isNewer) {

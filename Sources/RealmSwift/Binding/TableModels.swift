@@ -2,13 +2,13 @@ import RealmQuery
 import RealmStorage
 import Synchronization
 
-/// The tables of a file as classes of dynamic objects, as they were at one time.
+/// The tables of a file as classes of dynamic objects, as the tables were at one time.
 ///
-/// `KnownClasses` keeps it as long as the file is open, because classes and properties refer to it without keeping it.
+/// `KnownClasses` keeps it alive as long as the file is open, because classes and properties refer to it without keeping it.
 final class TableModels: @unchecked Sendable {
-  // Sendable: nothing of it changes once it is made.
+  // Sendable because nothing of it changes after it was made.
 
-  /// The tables it was made of.
+  /// The tables of which the classes were made.
   let tables: [TableSchema]
   /// The classes, each bound to its table, in the order of the tables.
   private(set) var bindings: [ClassBinding] = []
@@ -16,8 +16,10 @@ final class TableModels: @unchecked Sendable {
   private let byTable: [UInt32: Int]
   private let keptNames = Mutex<QueryNames?>(nil)
 
+  /// Makes the classes of tables.
+  ///
   /// - Parameters:
-  ///   - shown: answers the properties of a table that its objects have; all of them unless given.
+  ///   - shown: answers the properties of a table that its objects have; nil for all properties.
   ///   - bind: binds a class to its table.
   init(
     _ tables: [TableSchema], shown: (TableSchema) -> ClassSchema?,
@@ -31,7 +33,7 @@ final class TableModels: @unchecked Sendable {
     }
   }
 
-  /// The names that queries of these classes use: those that are stored.
+  /// The names in queries of these classes: the stored names.
   var queryNames: QueryNames {
     keptNames.withLock { kept in
       let names = kept ?? QueryNames(tables: tables)

@@ -1,19 +1,22 @@
 import Foundation
 import RealmStorage
 
-/// What values of one column become in another: the same, where nothing is lost by it; else zero, or nil where there may be nil.
+/// Converts the values of one column to the type of another. A value that would lose something becomes zero, or null if the
+/// new column is optional.
 ///
-/// A number converts to a type of numbers that can hold it, to a text, and from a text that is a number as a whole. A truth value is 0 or 1, and `true` or
-/// `false`. Data is a text where it is one in UTF-8. Ids are texts of their digits. A value of any type is what it holds. A link stays one to the same class,
-/// and becomes a value of any type. One value becomes a list or set of it, and back; a list becomes a set, and back.
+/// A number converts to a number type that can represent it, to a text, and from a text that consists of a number. A truth
+/// value converts to and from 0 and 1, and `true` and `false`. Data converts to a text if it is valid UTF-8, and a text to
+/// its bytes. Ids convert to and from their texts. A value of any type converts as the value it holds. A link is kept if it
+/// leads to the same class, and becomes a value of any type. A single value becomes a list or set of one element, and back; a
+/// list becomes a set, and back.
 struct ValueConversion {
   let old: Column
   let new: Column
-  /// What stands for a value that can't be converted, where there may be no nil.
+  /// The value that replaces one which can't be converted, if the new column is not optional.
   let zero: Value
-  /// The old links lead to objects that belong to their owners, and can't be values of any type.
+  /// Whether the old links lead to embedded objects, which can't be values of any type.
   var linksToParts = false
-  /// The program has no value for what is stored: that is as lost.
+  /// Whether the program has no value for a stored value. Such a value counts as lost.
   var isUnknown: (Value) -> Bool = { _ in false }
 
   func callAsFunction(_ value: Value) -> Value {
@@ -24,7 +27,7 @@ struct ValueConversion {
       .map(ValueMap(entries: zip(map.keys, map.values).map { ($0, one($1)) }))
     case (.map, _): .map(ValueMap(entries: []))
     case (.list, _): .list(elements(value))
-    // No list or dictionary stands in a set.
+    // A set holds no lists and no dictionaries.
     case (.set, _): Value.set(elements(value).filter { $0.elements == nil })
     }
   }
@@ -33,7 +36,7 @@ struct ValueConversion {
     isUnknown(value) ? (new.isOptional ? .null : zero) : value
   }
 
-  /// The only element, of a collection that has one.
+  /// The only element of a collection that has exactly one; null for other collections. A single value is itself.
   private func single(_ value: Value) -> Value {
     guard old.collection != .none else { return value }
     guard old.collection != .map, let elements = value.elements, elements.count == 1 else { return .null }
@@ -48,7 +51,7 @@ struct ValueConversion {
       case .map: []
       }
     if linksToParts, new.type == .mixed { return [] }
-    // A list of links holds no nil, and one value that can't be converted is no element.
+    // A list of links holds no null, and a single value that can't be converted becomes no element.
     guard new.type == .link || old.collection == .none else { return found.map(one) }
     return found.compactMap {
       converted($0) ?? (old.collection == .none || new.type == .link ? nil : one($0))
@@ -57,7 +60,7 @@ struct ValueConversion {
 
   private func one(_ value: Value) -> Value { converted(value) ?? (new.isOptional ? .null : zero) }
 
-  /// Nil of null, and of what can't be converted.
+  /// The converted value; nil for null, and for a value that can't be converted.
   private func converted(_ value: Value) -> Value? {
     if case .null = value { return nil }
     if case .typedLink(let table, let row) = value, new.type == .link {
@@ -75,7 +78,7 @@ struct ValueConversion {
 }
 
 extension Value {
-  /// The same value in another type; nil where something would be lost.
+  /// The value in another type; nil if something would be lost.
   fileprivate func converted(to type: ColumnType) -> Value? {
     switch type {
     case .mixed: self
@@ -154,13 +157,13 @@ extension Value {
     }
   }
 
-  /// The number that a text is: a whole one as it is, one with a fraction as the nearest that there is.
+  /// The number that a text names. A whole number must be exact; a number with a fraction becomes the nearest double.
   private static func number(_ text: String) -> Double? {
     if let whole = Int64(text) { return Double(exactly: whole) }
     return Double(text).flatMap { isMeant($0.isInfinite, text) ? $0 : nil }
   }
 
-  /// A number that is too great for its type reads as infinity.
+  /// Whether an infinite result was meant. A number that is too large for its type also reads as infinity.
   private static func isMeant(_ isInfinite: Bool, _ text: String) -> Bool {
     !isInfinite || text.lowercased().contains("inf")
   }

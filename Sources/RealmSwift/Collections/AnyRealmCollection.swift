@@ -1,34 +1,37 @@
 import RealmStorage
 
-/// Any collection of a realm, whatever its type: a list, results, linking objects.
+/// A wrapper of any collection of a realm that hides its type: a list, a set, results, or linking objects.
 public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
   private let base: Base<Element>
 
-  /// Shows what another shows.
+  /// Makes a wrapper that shows another collection.
   public init<C: RealmCollection>(_ collection: C) where C.Element == Element {
     base = (collection as? AnyRealmCollection<Element>)?.base ?? Holder(collection)
   }
 
   private init(base: Base<Element>) { self.base = base }
 
+  /// The same collection in another session; nil if what it belongs to is not there.
   public func _moved(to session: _RealmSession) -> AnyRealmCollection? {
     base.moved(to: session).map { AnyRealmCollection(base: $0) }
   }
 
+  /// The content that queries of the collection read; nil if it is unmanaged.
   public var _content: _CollectionContent? { base.content }
-  /// The realm of the collection it shows; nil of an unmanaged one.
+  /// The realm of the wrapped collection; nil if that is unmanaged.
   public var realm: Realm? { base.realm }
-  /// What the collection it shows belongs to was deleted, or its realm invalidated.
+  /// Whether the object that has the wrapped collection was deleted, or its realm was invalidated.
   public var isInvalidated: Bool { base.isInvalidated }
-  /// The number of elements. Takes as long as that of the collection it shows.
+  /// The number of elements. It takes as long as `count` of the wrapped collection.
   public var count: Int { base.count }
-  /// The element at a place; one that is not there stops the program.
+  /// The element at an index, from 0 to `count - 1`. Another index stops the program.
   public subscript(position: Int) -> Element { base.element(position) }
+  /// Makes an iterator over the elements that there are now.
   public func makeIterator() -> RLMIterator<Element> { base.iterator() }
-  /// The position of an element; nil when it is not there.
+  /// The index of the first element that equals `element`; nil if there is none.
   public func index(of element: Element) -> Int? { base.index(of: element) }
 
-  /// Whether both show collections of one type that are equal.
+  /// Whether both wrap collections of the same type that are equal.
   public static func == (left: AnyRealmCollection, right: AnyRealmCollection) -> Bool {
     left.base.equals(right.base)
   }
@@ -45,6 +48,7 @@ extension AnyRealmCollection: MayHoldUnknown {
 }
 
 extension AnyRealmCollection: DescribedCollection {
+  /// A text for people that shows the elements, 100 at most.
   public var description: String { base.description }
   func describe(in text: inout ObjectDescription, depth: Int) { base.describe(in: &text, depth) }
 }

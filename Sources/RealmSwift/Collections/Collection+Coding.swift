@@ -1,5 +1,9 @@
 extension RealmCollection where Element: Encodable {
-  /// As an array of its elements: of an enumeration without such a case, the raw value.
+  /// Encodes the collection as an array of its elements. An element for which an enumeration has no case is encoded as its
+  /// raw value.
+  ///
+  /// - Throws: what the encoder throws; `EncodingError.invalidValue` if the values are nested deeper than the thread's stack
+  ///   holds.
   public func encode(to encoder: any Encoder) throws {
     try Stack.check(encoder)
     var container = encoder.unkeyedContainer()
@@ -23,9 +27,10 @@ extension MutableSet: Encodable where Element: Encodable {}
 extension LinkingObjects: Encodable where Element: Encodable {}
 
 extension List: Decodable where Element: Decodable {
-  /// An unmanaged list of the elements of an array.
+  /// Makes an unmanaged list of the elements of an encoded array.
   ///
-  /// - Throws: what the decoder throws.
+  /// - Throws: what the decoder throws; `DecodingError.dataCorrupted` if the values are nested deeper than the thread's stack
+  ///   holds.
   public convenience init(from decoder: any Decoder) throws {
     try Stack.check(decoder)
     self.init()
@@ -35,9 +40,10 @@ extension List: Decodable where Element: Decodable {
 }
 
 extension MutableSet: Decodable where Element: Decodable {
-  /// An unmanaged set of the elements of an array.
+  /// Makes an unmanaged set of the elements of an encoded array.
   ///
-  /// - Throws: what the decoder throws.
+  /// - Throws: what the decoder throws; `DecodingError.dataCorrupted` if the values are nested deeper than the thread's stack
+  ///   holds.
   public convenience init(from decoder: any Decoder) throws {
     try Stack.check(decoder)
     self.init()
@@ -47,10 +53,11 @@ extension MutableSet: Decodable where Element: Decodable {
 }
 
 extension Map: Encodable where Key: Encodable, Value: Encodable {
-  /// As a dictionary, to which equivalent texts are one key, as "é" in one character and in two: a map that has both is not
-  /// encoded.
+  /// Encodes the map as a dictionary. In a dictionary, texts that are canonically equivalent are one key, such as "é" as one
+  /// character and as two. A map that has two such keys is not encoded.
   ///
-  /// - Throws: `EncodingError.invalidValue` for such keys; what the encoder throws.
+  /// - Throws: what the encoder throws; `EncodingError.invalidValue` if two keys are equivalent, or the values are nested
+  ///   deeper than the thread's stack holds.
   public func encode(to encoder: any Encoder) throws {
     try Stack.check(encoder)
     try checkKeys(encoder)
@@ -84,9 +91,10 @@ extension Map: Encodable where Key: Encodable, Value: Encodable {
 }
 
 extension Map: Decodable where Key: Decodable, Value: Decodable {
-  /// An unmanaged map of a dictionary. A key that has a `.` or begins with `$` is an error of what is decoded.
+  /// Makes an unmanaged map of an encoded dictionary.
   ///
-  /// - Throws: what the decoder throws; `DecodingError.dataCorrupted`.
+  /// - Throws: what the decoder throws; `DecodingError.dataCorrupted` if a key contains a `.` or begins with `$`, or the
+  ///   values are nested deeper than the thread's stack holds.
   public convenience init(from decoder: any Decoder) throws {
     try Stack.check(decoder)
     self.init()
@@ -102,7 +110,7 @@ extension Map: Decodable where Key: Decodable, Value: Decodable {
   }
 }
 
-/// Any key.
+/// A coding key of any text.
 private struct TextKey: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }

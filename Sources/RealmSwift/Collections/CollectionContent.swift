@@ -1,7 +1,8 @@
 import RealmStorage
 import Synchronization
 
-/// The objects of a collection: what a plan finds among those of a source. Read anew when the realm has changed, and no more of them than is asked for.
+/// The objects of a collection: those that a plan finds among the objects of a source. They are read anew when the realm has
+/// changed, and only as far as they are asked for.
 public final class _CollectionContent {
   enum Source {
     /// All objects of the class.
@@ -10,10 +11,10 @@ public final class _CollectionContent {
     case collection(ManagedRow, position: Int)
     /// The objects whose property links to a row, once for each link.
     case linking(ManagedRow, position: Int)
-    /// What another one finds, of which rows were cut off.
+    /// The objects that another content finds, of which rows were cut off.
     case found(_CollectionContent)
 
-    /// The same in another session; nil where what it belongs to is not there.
+    /// The same source in another session; nil if the object to which it belongs is not there.
     fileprivate func moved(to session: RealmSession) -> Source? {
       switch self {
       case .all: return .all
@@ -26,32 +27,34 @@ public final class _CollectionContent {
     }
   }
 
-  /// Keeps the context.
+  /// Keeps the context alive.
   private let life: SessionLife
-  /// Of the class of the objects: the context that handles refer to.
+  /// The context of the objects' class that handles refer to.
   private let shared: UncountedReference<ObjectContext>
-  /// The generation in which it was made.
+  /// The generation in which the content was made.
   private let birth: UInt64
   private let source: Source
   private let predicate: RealmStorage.Predicate
   private let steps: [RowPlan.Step]
   private let isWholeTable: Bool
-  /// Of what asks a server for these objects; nil where nothing was asked by them. Set in the session's scheduler.
+  /// The id of the subscription by which a server was asked for these objects; nil if none was. It is set in the session's
+  /// scheduler.
   var subscription: SixteenBytes?
 
-  /// What was found, with the generation of the session in which it was.
+  /// What was found, with the generation of the session in which it was found.
   private struct Findings {
     var known: (rows: [UInt64], generation: UInt64)?
-    // Of a sort, while nobody has asked for all of it: the first in order, and the rows that are to be sorted.
+    // For a sort of which nobody has asked for all objects: the first rows in order, and the rows that are to be sorted.
     var head: (rows: [UInt64], generation: UInt64)?
     var unsorted: (rows: [UInt64], generation: UInt64)?
-    /// What an observer of the same plan knows, which it shares.
+    /// The order that an observer of the same plan knows, which the content shares.
     var order: (rows: RowOrder?, generation: UInt64)?
-    /// Who walks a collection it has counted relies on the number.
+    /// The number of objects. A caller that counts a collection and then walks it relies on that number.
     var counted: (count: Int, generation: UInt64)?
   }
   private var ownFindings = Findings()
-  /// The same of frozen objects, which several threads may read at a time; nil of others. Whoever finds something first notes it.
+  /// The findings of frozen objects, which several threads may read at a time; nil for other objects. The first thread that
+  /// finds something notes it.
   private let sharedFindings: SharedFindings?
 
   private final class SharedFindings: Sendable {
@@ -86,7 +89,7 @@ public final class _CollectionContent {
     get { findings.head }
     set { findings.head = newValue }
   }
-  /// The rows that an observer of the same plan knows, which are not kept a second time; nil where there is no such observer.
+  /// The rows that an observer of the same plan knows, so that they are not kept twice; nil if there is no such observer.
   private func sharedOrder() -> RowOrder? {
     if let order = findings.order {
       if order.generation == session.generation { return order.rows }
@@ -131,30 +134,33 @@ public final class _CollectionContent {
   private var session: RealmSession { life.session.here }
   var isFrozen: Bool { sharedFindings != nil }
 
-  /// The same plan in another session.
+  /// The same plan in another session; nil if the object to which the source belongs is not there.
   func moved(to session: RealmSession) -> _CollectionContent? {
     guard let source = source.moved(to: session) else { return nil }
     let moved = _CollectionContent(
       session.context(shared.use { $0.binding }), source, where: predicate, steps)
-    // What is frozen is the version that was read, where nothing is being written.
+    // A frozen copy shows the version that was read unless a write transaction is open, so the rows that are known are valid
+    // for it.
     if session.isFrozen, !session.namesOnly, let known, !self.session.isWriting, isCurrent(known.generation) {
       moved.known = (known.rows, moved.birth)
     }
     return moved
   }
 
-  /// Whether what was found in a generation is as it would be found now: nothing changed since, or only properties that the plan does not look at. So a loop that changes
-  /// other properties of the objects it takes by their places does not search anew for each.
+  /// Whether what was found in a generation would be found now too: nothing has changed since, or only properties that the
+  /// plan does not look at. A loop that takes objects by their index and changes other properties of them does not search
+  /// anew for each object.
   private func isCurrent(_ generation: UInt64) -> Bool {
     if generation == session.generation { return true }
     guard case .all = source, let columns = columnsRead else { return false }
     return session.isCurrent(generation, columns, of: context.binding)
   }
 
-  /// The columns of the class that the plan looks at; nil where it follows links, too.
+  /// The columns of the class that the plan looks at; nil if the plan also follows links.
   private lazy var columnsRead: [Int]? = plan(of: 0).columnsRead
 
-  /// Those of which a predicate holds too. It is asked before sorts and distinct values, but not of objects that a limit cuts off.
+  /// The objects for which another predicate is true too. The predicate is applied before sorts and distinct values, but only
+  /// to objects that a limit leaves.
   func filtered(_ other: RealmStorage.Predicate) -> _CollectionContent {
     let isCut = steps.contains { step in
       switch step {
@@ -166,7 +172,7 @@ public final class _CollectionContent {
     return _CollectionContent(context, source, where: predicate.and(other), steps)
   }
 
-  /// The same, after one step more.
+  /// The same plan with one more step.
   func adding(_ step: RowPlan.Step) -> _CollectionContent {
     _CollectionContent(context, source, where: predicate, plan(of: 0).adding(step).steps)
   }
@@ -175,7 +181,8 @@ public final class _CollectionContent {
     RowPlan(table: table, source: source, predicate: predicate, steps: steps)
   }
 
-  /// What it finds as a plan of the engine, and what that finds its rows among where that is no source of the engine's; nil for all objects of the class.
+  /// The engine's plan for these objects, and the content whose rows it searches if the source is not one of the engine's.
+  /// The answer is nil for all objects of the class.
   func enginePlan() -> (plan: RowPlan, inner: _CollectionContent?)? {
     if isWholeTable { return nil }
     let table = context.binding.table?.id ?? .max
@@ -203,7 +210,7 @@ public final class _CollectionContent {
     RowSearch(plan(of: table.schema.id, source: try sourceRows().map { .rows($0) } ?? .table), in: table)
   }
 
-  /// What the objects are sorted by, where that is the only step.
+  /// The sort of the objects if that is the only step; nil otherwise.
   private var order: [SortKey]? {
     if steps.count == 1, case .sort(let keys) = steps[0] { keys } else { nil }
   }
@@ -217,11 +224,11 @@ public final class _CollectionContent {
     }
   }
 
-  /// Keys of the objects, in order. O(1) while the realm does not change.
+  /// The keys of the objects' rows, in order. O(1) if the realm has not changed since they were read.
   func rows() -> [UInt64] {
     session.check()
     if let known, isCurrent(known.generation) { return known.rows }
-    // Not kept a second time.
+    // The rows that an observer keeps are not kept here too.
     if let order = sharedOrder() { return order.rows }
     let rows = reading { () throws(StorageError) in
       let rows = try readRows()
@@ -247,7 +254,7 @@ public final class _CollectionContent {
     return try search(table).rows()
   }
 
-  /// The key of the first object; nil where there is none.
+  /// The key of the first object's row; nil if there is no object.
   func firstRow() -> UInt64? {
     session.check()
     if let known, isCurrent(known.generation) { return known.rows.first }
@@ -262,7 +269,7 @@ public final class _CollectionContent {
     }
   }
 
-  /// Whether there is no object. Objects are looked at until one is found.
+  /// Whether there is no object. The search stops at the first object that it finds.
   var isEmpty: Bool {
     session.check()
     if let known, isCurrent(known.generation) { return known.rows.isEmpty }
@@ -274,10 +281,10 @@ public final class _CollectionContent {
     }
   }
 
-  /// The place of the first object of which a condition holds; nil where there is none.
+  /// The index of the first object for which a condition is true; nil if there is none.
   func index(where condition: RealmStorage.Predicate) -> Int? {
     session.check()
-    // Filters are asked before distinct values, and this condition after them.
+    // Filters are applied before distinct values, and this condition after them.
     let isOrdered = steps.isEmpty || order != nil
     let known = isOrdered ? nil : rows()
     let found = reading { () throws(StorageError) -> (row: UInt64, index: Int?)? in
@@ -296,13 +303,14 @@ public final class _CollectionContent {
     return found.index ?? rows().firstIndex(of: found.row)
   }
 
-  /// Of a sort that is asked for an element near its beginning so many are put in order: the fewest that have the element.
+  /// The numbers of rows that a sort puts in order if an element near its beginning is asked for. The smallest number that
+  /// contains the element is taken.
   private static let headCounts = [128, 1_024]
-  /// Fewer elements than this multiple are all put in order at once.
+  /// If a sort has fewer elements than this multiple of the number, all are put in order at once.
   private static let headShare = 8
 
-  /// The key of an element near the beginning of a sort, of which the rest need not be in order for it; nil where there is
-  /// more to it.
+  /// The key of an element near the beginning of a sort, found without sorting the rest. The answer is nil if this short cut
+  /// does not apply.
   private func rowInHead(_ index: Int) -> UInt64? {
     guard let order, case .all = source, index >= 0, known.map({ !isCurrent($0.generation) }) ?? true,
       let wanted = Self.headCounts.first(where: { index < $0 })
@@ -316,7 +324,7 @@ public final class _CollectionContent {
       } else if predicate != .always {
         rows = try table.rows(where: predicate)
       }
-      // Those that a predicate picks are not looked for again.
+      // The rows that a predicate finds are kept, so that they are not searched for again.
       unsorted = rows.map { ($0, session.generation) }
       guard (rows?.count ?? table.count) / Self.headShare >= wanted else { return nil }
       guard let rows else { return try search(table).rows(first: wanted) }
@@ -327,7 +335,7 @@ public final class _CollectionContent {
     return index < rows.count ? rows[index] : nil
   }
 
-  /// Nil for all of the table.
+  /// The rows among which the plan searches; nil for all rows of the table.
   private func sourceRows() throws(StorageError) -> [UInt64]? {
     switch source {
     case .all: return nil
@@ -379,8 +387,8 @@ public final class _CollectionContent {
     return count
   }
 
-  /// The key of an object. O(log n) for all of a table, O(1) for what was read before. Of a sort the first are found without
-  /// putting all in order.
+  /// The key of the row at an index. O(log n) for all rows of a table, and O(1) for rows that were read before. The first
+  /// rows of a sort are found without sorting all of them. An index that is not there stops the program.
   func row(at index: Int) -> UInt64 {
     session.check()
     if isWholeTable {
@@ -404,7 +412,8 @@ public final class _CollectionContent {
 
   func iterator<Element: RealmCollectionValue>() -> RLMIterator<Element> {
     session.check()
-    // A version does not change under the walk; a transaction does.
+    // The walk reads the version's table directly, which never changes. In a transaction the table changes, so the rows are
+    // read first.
     if isWholeTable, session.transaction == nil,
       let table = reading({ () throws(StorageError) in try table() })
     {
@@ -415,12 +424,14 @@ public final class _CollectionContent {
 
   // MARK: - Aggregates
 
-  /// A property, to read by people.
+  /// The name of a property with its class, for messages.
   func name(_ property: String) -> String { "\(context.binding.model.name).\(property)" }
 
-  /// Calls `body` with the table, a property's column, and the rows, which are nil for all.
+  /// Calls `body` with the table, the column of a property, and the rows; the rows are nil for all rows of the table.
   ///
-  /// - Parameter other: a type of properties that there is such an aggregate of, beside numbers.
+  /// - Parameters:
+  ///   - property: the name of a property of numbers. Another type stops the program.
+  ///   - other: a further type of properties for which the aggregate is defined.
   func aggregate<Result>(
     _ property: String, _ other: ColumnType? = nil,
     _ body: (Table, Int, [UInt64]?) throws(StorageError) -> Result

@@ -1,7 +1,7 @@
 import RealmStorage
 
-/// What tells an element of a collection that is in no realm from others, as a realm would: numbers by their values, texts by
-/// their bytes, objects by the row that they show, or by themselves.
+/// What tells an element of an unmanaged collection from others, by the rules of a realm: numbers are compared by their
+/// values, texts by their bytes, and objects by the row that they show. Unmanaged objects are compared by their identity.
 struct ElementIdentity: Hashable {
   private enum Identity: Hashable {
     case object(ObjectIdentifier)
@@ -25,7 +25,7 @@ struct ElementIdentity: Hashable {
     }
   }
 
-  /// The object that an element is or holds; nil of what is none.
+  /// The object that an element is or holds; nil if there is none.
   static func object<Element: RealmCollectionValue>(of element: Element) -> ObjectBase? {
     if let any = element as? AnyRealmValue {
       if case .object(let object) = any { return object }
@@ -41,13 +41,13 @@ struct ElementIdentity: Hashable {
     }
   }
 
-  /// Whether two elements are one to a realm; of objects, whether they are equal.
+  /// Whether a realm takes two elements as one. Objects are compared by `==`.
   static func areEqual<Element: RealmCollectionValue>(_ left: Element, _ right: Element) -> Bool {
     if Element._elementType.column == .link { return left == right }
     return ElementIdentity(left) == ElementIdentity(right)
   }
 
-  /// The same of elements that are equal.
+  /// Adds the element to a hasher. Elements that `areEqual` takes as one have the same hash.
   static func hash<Element: RealmCollectionValue>(_ element: Element, into hasher: inout Hasher) {
     if Element._elementType.column == .link {
       hasher.combine(element)
@@ -58,9 +58,9 @@ struct ElementIdentity: Hashable {
 }
 
 extension RealmCollection {
-  /// The place of an element, among those of a collection that is not searched by its rows.
+  /// The index of an element that is found by comparing elements, not by searching rows; nil if there is none. O(n).
   func place(of element: Element) -> Int? {
-    // A stored value may be no value of the elements' type.
+    // In a collection that stores values for which the program has none, the stored values are compared.
     if Element._mayBeUnknown, Element._elementType.column != .link,
       let values = (self as? any ValueCollection)?.storedValues
     {
@@ -76,12 +76,13 @@ extension RealmCollection {
     return nil
   }
 
-  // What `contains(_:)` and `firstIndex(of:)` of the standard library ask first. Values are searched as `index(of:)` searches
-  // them; objects as `==` has it.
+  // The index of an element, for `firstIndex(of:)` of the standard library, which asks this method first. Values are compared
+  // as `index(of:)` compares them, objects by `==`.
   public func _customIndexOfEquatableElement(_ element: Element) -> Int?? {
     Element._elementType.column == .link ? nil : .some(index(of: element))
   }
 
+  /// Whether the collection has an element, for `contains(_:)` of the standard library, which asks this method first.
   public func _customContainsEquatableElement(_ element: Element) -> Bool? {
     Element._elementType.column == .link ? nil : index(of: element) != nil
   }

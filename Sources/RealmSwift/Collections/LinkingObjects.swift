@@ -1,17 +1,23 @@
 import RealmStorage
 
-/// Marks the type of properties that show who links to an object.
+/// The protocol of property types that show which objects link to an object. `LinkingObjects` conforms.
 public protocol LinkingObjectsProtocol {
   /// The class of the objects that link.
   associatedtype Element: ObjectBase & RealmCollectionValue
-  /// The objects of a class that link by a property, whose name is that of the program.
+  /// Makes a value for a property that is declared without `@Persisted`.
+  ///
+  /// - Parameters:
+  ///   - type: the class of the objects that link.
+  ///   - property: the Swift name of their property that links.
   init(fromType type: Element.Type, property: String)
-  /// The same for what `@Persisted` holds, and replaces when its object comes into a realm.
+  /// Makes the value that `@Persisted` holds until the object is in a realm.
   init(_ofProperty property: String)
+  /// The Swift name of the property that links.
   var _originProperty: String { get }
 }
 
-/// The objects whose property links to this one, once for each link. Live, never written.
+/// The objects that link to this object by one property. An object that links several times is there once for each link. The
+/// collection is live and can't be changed; change the links instead.
 ///
 ///     @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
 public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmCollection,
@@ -21,20 +27,25 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
   private let found: _CollectionContent?
   private let place: Place?
 
-  /// Of a property that is declared by `let`, and never changes itself.
+  /// Holds the content for a property that is declared by `let`, and so can't be replaced.
   private final class Place {
     var content: _CollectionContent?
   }
 
-  /// Nil of an unmanaged object, which nobody links to.
+  /// The content that finds the objects; nil if the object is unmanaged. Nothing links to an unmanaged object.
   var content: _CollectionContent? { found ?? place?.content }
 
-  /// What a property holds until its object is in a realm: nothing. The name is that which the program uses.
+  /// Makes a value for a property that is declared without `@Persisted`. It is empty until its object is in a realm.
+  ///
+  /// - Parameters:
+  ///   - type: the class of the objects that link.
+  ///   - property: the Swift name of their property that links.
   public init(fromType type: Element.Type, property: String) {
     _originProperty = property
     (found, place) = (nil, Place())
   }
 
+  /// Makes the value that `@Persisted` holds until the object is in a realm.
   public init(_ofProperty property: String) {
     _originProperty = property
     (found, place) = (nil, nil)
@@ -45,17 +56,20 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     _originProperty = property
   }
 
+  /// The same collection in another session; nil if its object is not there or is unmanaged.
   public func _moved(to session: _RealmSession) -> LinkingObjects? {
     content?.moved(to: session.session).map { LinkingObjects($0, _originProperty) }
   }
 
+  /// The content that queries of the collection read; nil if the object is unmanaged.
   public var _content: _CollectionContent? { content }
-  /// The object that is linked to was deleted, or its realm invalidated; false of an unmanaged object.
+  /// Whether the object that is linked to was deleted, or its realm was invalidated. The value is false for an unmanaged
+  /// object.
   public var isInvalidated: Bool { content?.isInvalidated ?? false }
-  /// The number of links; 0 of an unmanaged object. O(log n) where a property links to one object, else in
-  /// proportion to the objects that link.
+  /// The number of links; 0 for an unmanaged object. O(log n) if the property links to one object; otherwise the time is
+  /// proportional to the number of linking objects.
   public var count: Int { content?.count ?? 0 }
-  /// An object that links, by its place; one that is not there stops the program.
+  /// The object at an index, from 0 to `count - 1`. Another index stops the program.
   public subscript(position: Int) -> Element {
     guard let content else {
       if let noted = PropertyRecorder.element(of: Element.self) { return noted }
@@ -63,9 +77,10 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     }
     return element(of: content.row(at: position), content.context)
   }
+  /// Makes an iterator over the objects that link now.
   public func makeIterator() -> RLMIterator<Element> { content?.iterator() ?? RLMIterator([]) }
 
-  /// Whether both are copies of what was read once, or unmanaged.
+  /// Whether both are copies of one value, or both belong to unmanaged objects.
   public static func == (left: LinkingObjects, right: LinkingObjects) -> Bool {
     left.content === right.content
   }
@@ -95,7 +110,7 @@ extension LinkingObjects: _Persistable {
     return linking(to: target, position)
   }
 
-  /// Whether there is such a row is asked when it is read.
+  /// The content of a property. It does not ask whether the row is there; reading the content asks.
   private static func linking(to target: ManagedRow, _ position: Int) -> LinkingObjects {
     let context = target.context
     guard case .linkingObjects(let name) = context.binding.model.properties[position].type.form else {

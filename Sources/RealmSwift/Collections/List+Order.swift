@@ -1,16 +1,18 @@
 extension List: MutableCollection {
+  /// The type of a range of the list.
   public typealias SubSequence = Slice<List>
 
-  /// The elements of a range, which show the list. To set them puts other elements, as many as there are, in their place.
+  /// The elements of a range. The slice shows the list itself. Setting it replaces the elements of the range by others, whose
+  /// number may differ.
   ///
-  /// - Precondition: the range is one of the list.
+  /// A range that is not within `0..<count` stops the program.
   public subscript(bounds: Range<Int>) -> Slice<List> {
     get {
       checkRange(bounds)
       return Slice(base: self, bounds: bounds)
     }
     set {
-      // What was changed in its place is there already.
+      // A slice that was changed in place shows the list itself, so the list is changed already.
       if newValue.base === self, newValue.startIndex == bounds.lowerBound,
         newValue.endIndex == bounds.upperBound
       {
@@ -27,42 +29,45 @@ extension List: MutableCollection {
   }
 }
 
-// The standard library has the same of all mutable collections. It puts elements to their places one by one, which embedded
-// objects do not allow, since each has an owner; and it can't be called for a list in a constant.
+// The standard library has these methods for all mutable collections. It puts elements to their places one by one, which
+// embedded objects do not allow because each has one owner. Those methods can't be called for a list in a constant either.
 extension List {
-  /// Puts the elements into other places.
+  /// Puts the elements into another order.
   ///
-  /// - Parameter order: of each place, from which it gets its element: each place once.
+  /// - Parameter order: the old index of the element for each new index. It contains each index once.
   private func reorder(_ order: [Int]) {
     change(.reorder(order))
   }
 
-  /// Puts the elements in an order; of those that are equal by it, the first stays first. A managed list is changed in a
-  /// write transaction only. O(n log n).
+  /// Sorts the elements. The sort is stable: elements that are equal by the order keep their order. A managed list needs a
+  /// write transaction. O(n log n).
   ///
-  /// - Throws: what `areInIncreasingOrder` throws; then nothing is changed.
+  /// - Parameter areInIncreasingOrder: whether the first element comes before the second.
+  /// - Throws: what `areInIncreasingOrder` throws. The list is then unchanged.
   public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
     let elements = Array(self)
     reorder(try elements.indices.sorted { try areInIncreasingOrder(elements[$0], elements[$1]) })
   }
 
-  /// Puts the elements in the reverse order. O(n).
+  /// Reverses the order of the elements. A managed list needs a write transaction. O(n).
   public func reverse() { reorder((0..<count).reversed()) }
 
-  /// Puts the elements in a random order. O(n).
+  /// Puts the elements into a random order. A managed list needs a write transaction. O(n).
   public func shuffle() {
     var generator = SystemRandomNumberGenerator()
     shuffle(using: &generator)
   }
 
-  /// Puts the elements in an order that a generator decides. O(n).
+  /// Puts the elements into a random order that `generator` decides. A managed list needs a write transaction. O(n).
   public func shuffle<Generator: RandomNumberGenerator>(using generator: inout Generator) {
     reorder((0..<count).shuffled(using: &generator))
   }
 
-  /// Puts the elements of which a condition holds behind all others, and answers where they begin. O(n).
+  /// Moves the elements for which the condition is true behind all others, and returns the index of the first of them. Both
+  /// parts keep their order. A managed list needs a write transaction. O(n).
   ///
-  /// - Throws: what the condition throws; then nothing is changed.
+  /// - Parameter belongsInSecondPartition: the condition.
+  /// - Throws: what the condition throws. The list is then unchanged.
   public func partition(by belongsInSecondPartition: (Element) throws -> Bool) rethrows -> Int {
     let isSecond = try Array(self).map(belongsInSecondPartition)
     let first = isSecond.indices.filter { !isSecond[$0] }
@@ -72,6 +77,6 @@ extension List {
 }
 
 extension List where Element: Comparable {
-  /// Puts the elements in ascending order. O(n log n).
+  /// Sorts the elements in ascending order. The sort is stable. A managed list needs a write transaction. O(n log n).
   public func sort() { sort(by: <) }
 }

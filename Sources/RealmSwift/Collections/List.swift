@@ -1,19 +1,25 @@
 public import Foundation
 import RealmStorage
 
-/// An ordered collection in a property of an object: of values, or of links to objects, which it does not own.
+/// An ordered collection in a property of an object. It holds values or links to objects. It does not own linked objects,
+/// except embedded ones.
 ///
-/// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only.
-/// To read or change an element takes O(log n) in the number of elements.
+/// An unmanaged list is a plain container. A managed list shows the row of its object: it always holds what the realm holds
+/// now. Reading or changing one element takes O(log n).
+///
+/// A change of a managed list outside of a write transaction stops the program, and so does reading an invalidated list.
+/// Objects that are not in a realm are added to the list's realm when they are put into a managed list. An object of another
+/// realm stops the program.
 public final class List<Element: RealmCollectionValue>: RealmCollection {
-  /// Of an unmanaged list.
+  /// The elements of an unmanaged list.
   private var unmanaged: [Element] = []
-  /// Of an unmanaged list that is a copy of one which stores what the program has no values for: all elements, as they are stored.
+  /// The elements of an unmanaged list in stored form, if it is a copy of a list that stores elements for which the program
+  /// has no value.
   private var asStored: [Value]?
-  /// Of a managed one.
+  /// The cell of a managed list.
   private var cell: _CollectionCell?
-  /// Calls `body` with the cell of a managed list; nil of an unmanaged one. What is noted in the cell as it is read is not kept where
-  /// it is frozen, as other threads may read it.
+  /// Calls `body` with the cell of a managed list. The answer is nil if the list is unmanaged. What reading notes in the cell
+  /// is not kept if the cell is frozen, because other threads may read it.
   @inline(__always)
   private func withCell<Result>(_ body: (inout _CollectionCell) -> Result) -> Result? {
     guard cell?.isFrozen != true else {
@@ -23,38 +29,41 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     return cell == nil ? nil : body(&cell!)
   }
 
-  /// An empty unmanaged list.
+  /// Makes an empty unmanaged list.
   public init() {}
 
   init(_ cell: _CollectionCell) { self.cell = cell.found() }
 
   // MARK: - Reading
 
+  /// The content that queries of the list read; nil if the list is unmanaged or holds no objects.
   public var _content: _CollectionContent? {
     guard let cell, let type = Element.self as? ObjectBase.Type else { return nil }
     return _CollectionContent(
       cell.elementContext(as: type), .collection(cell.owner, position: cell.position))
   }
 
+  /// The same list in another session; nil if its object is not there, or the list is unmanaged.
   public func _moved(to session: _RealmSession) -> List? { cell?.moved(to: session.session).map { List($0) } }
 
-  /// The realm of a managed list; nil of an unmanaged one.
+  /// The realm of a managed list; nil if the list is unmanaged.
   public var realm: Realm? { cell?.realm }
-  /// The object it belongs to was deleted, or its realm invalidated.
+  /// Whether the object that has the list was deleted, or its realm was invalidated. The value is false for an unmanaged
+  /// list.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   /// The number of elements. O(1).
   public var count: Int {
     withCell { $0.count() } ?? asStored?.count ?? unmanaged.count
   }
 
-  /// Walks the elements as they are when the walk begins, also where the loop changes the list. A walk over a managed list holds
-  /// a few hundred elements in memory at a time.
+  /// Makes an iterator over the elements that the list has now. The loop may change the list without an effect on the
+  /// iteration. An iteration over a managed list holds a few hundred elements in memory at a time.
   public func makeIterator() -> RLMIterator<Element> {
     guard let walk = withCell({ $0.walk() }), let cell = cell?.walking(since: walk.generation) else {
       guard let asStored else { return RLMIterator(unmanaged) }
       return RLMIterator(count: asStored.count) { Element._unmanagedElement(asStored[$0]) }
     }
-    // To read one may stop the program.
+    // The elements are read one at a time because reading one may stop the program.
     guard !Element._mayBeUnknown else {
       return RLMIterator(count: walk.count) {
         Element._element(walk.element(at: $0), in: cell, at: .position($0))
@@ -72,7 +81,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     return Self.elements(values, in: cell, from: 0)
   }
 
-  /// What a managed list holds from a place on. The usual types have code of their own.
+  /// The elements of a managed list from `start` on. The attributes give common types code of their own.
   @_specialize(where Element == Int)
   @_specialize(where Element == Int64)
   @_specialize(where Element == Int32)
@@ -92,7 +101,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     return elements
   }
 
-  /// The values of elements to be stored; nil of an unmanaged list.
+  /// The stored values of elements to add; nil if the list is unmanaged.
   private func managedValues(_ added: [Element]) -> [Value]? {
     guard let cell else { return nil }
     guard !added.isEmpty, Self.holdsValues(cell) else { return cell.stored(added) }
@@ -100,12 +109,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     return Self.values(added)
   }
 
-  /// The engine changes the elements, which are no objects and made of none.
+  /// Whether the engine itself changes the elements: they are not objects and not made of objects.
   private static func holdsValues(_ cell: _CollectionCell) -> Bool {
     cell.isList && !Element._canLink && Element._elementType.target == nil
   }
 
-  /// The values of elements that are no objects.
+  /// The stored values of elements that are not objects.
   @_specialize(where Element == Int)
   @_specialize(where Element == Int64)
   @_specialize(where Element == Int32)
@@ -129,7 +138,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   // MARK: - Changing
 
-  /// The element at a place, from 0; a place that there is not stops the program. O(log n) in the number of elements.
+  /// The element at an index, from 0 to `count - 1`. Another index stops the program. O(log n).
   public subscript(position: Int) -> Element {
     get {
       if cell == nil, position >= unmanaged.count, let noted = PropertyRecorder.element(of: Element.self) {
@@ -147,7 +156,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
   }
 
-  /// Changes a list: an unmanaged one by its elements, a managed one by their values.
+  /// Changes the elements of an unmanaged list, or the stored values of a managed one.
   func change(_ change: ListChange, _ added: [Element] = []) {
     guard let values = managedValues(added) else {
       if Element._canLink { FreedInTurn.note(self) }
@@ -159,7 +168,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     self.change(managed: change, values)
   }
 
-  /// Changes the elements by values that are stored as they are. Some of them may be no value of the elements' type.
+  /// Changes the list by stored values. The program may have no value for some of them.
   private func change(_ change: ListChange, stored added: [Value]) {
     guard cell == nil else { return self.change(managed: change, added) }
     var known = asStored ?? unmanaged.map { $0._elementValue { _ in nil } }
@@ -170,21 +179,21 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
   private func change(managed change: ListChange, _ added: [Value]) { cell?.change(list: change, added) }
 
-  /// The elements of a collection of the library as it stores them, where the program has no value for one.
+  /// The stored elements of a collection of this library if the program has no value for one of them; nil otherwise.
   private static func stored<S: Sequence>(of elements: S) -> [Value]? {
     Element._mayBeUnknown ? (elements as? any MayHoldUnknown)?.storedUnknown : nil
   }
 
-  /// Adds an element behind all; an object that is in no realm is added to the list's.
+  /// Adds an element at the end. O(log n).
   public func append(_ element: Element) {
     guard let cell, Self.holdsValues(cell) else { return change(.insert(at: count), [element]) }
     cell.append(element._elementValue { _ in nil })
   }
 
-  /// So many elements at most are made values of together.
+  /// The largest number of elements whose stored values are made at once.
   private static var batch: Int { 4096 }
 
-  /// Adds elements behind all, in their order.
+  /// Adds elements at the end, in their order.
   public func append<S: Sequence>(objectsIn elements: S) where S.Iterator.Element == Element {
     if let stored = Self.stored(of: elements) { return change(.insert(at: count), stored: stored) }
     insert(all: Array(elements), at: count)
@@ -201,69 +210,94 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     } while start < elements.count
   }
 
-  /// - Precondition: `index` is at most `count`.
+  /// Inserts an element before the one at `index`, or at the end if `index` equals `count`. O(log n).
+  ///
+  /// - Parameters:
+  ///   - element: the element to insert.
+  ///   - index: from 0 to `count`. Another index stops the program.
   public func insert(_ element: Element, at index: Int) {
     checkIndex(index, below: count + 1)
     change(.insert(at: index), [element])
   }
 
-  /// Removes the element at a place, which is one of the list. A linked object stays; an embedded one is deleted.
+  /// Removes the element at `index`. A linked object stays in the realm; an embedded object is deleted. O(log n).
+  ///
+  /// - Parameter index: from 0 to `count - 1`. Another index stops the program.
   public func remove(at index: Int) {
     checkIndex(index, below: count)
     change(.remove(index..<index + 1))
   }
 
-  /// Removes the first elements, of which there are so many.
+  /// Removes the first `number` elements. Linked objects stay in the realm; embedded objects are deleted.
+  ///
+  /// - Parameter number: from 0 to `count`. Another number stops the program.
   public func removeFirst(_ number: Int = 1) {
     checkIndex(number, below: count + 1)
     change(.remove(0..<number))
   }
 
-  /// Removes the last elements, of which there are so many.
+  /// Removes the last `number` elements. Linked objects stay in the realm; embedded objects are deleted.
+  ///
+  /// - Parameter number: from 0 to `count`. Another number stops the program.
   public func removeLast(_ number: Int = 1) {
     let count = count
     checkIndex(number, below: count + 1)
     change(.remove(count - number..<count))
   }
 
-  /// Removes all elements. Linked objects stay; embedded ones are deleted.
+  /// Removes all elements. Linked objects stay in the realm; embedded objects are deleted.
   public func removeAll() { change(.remove(0..<count)) }
 
-  /// Puts an element to another place; those between move up or down by one.
+  /// Moves an element to another index. The elements between the two indexes move by one.
+  ///
+  /// - Parameters:
+  ///   - from: the index of the element, from 0 to `count - 1`.
+  ///   - to: the index of the element after the move, from 0 to `count - 1`. Another index stops the program.
   public func move(from: Int, to: Int) {
     checkIndex(from, below: count)
     checkIndex(to, below: count)
     change(.move(from: from, to: to))
   }
 
-  /// Lets two elements change places.
+  /// Exchanges two elements.
+  ///
+  /// Both indexes are from 0 to `count - 1`. Another index stops the program.
   public func swapAt(_ first: Int, _ second: Int) {
     checkIndex(first, below: count)
     checkIndex(second, below: count)
     change(.swap(first, second))
   }
 
-  /// Puts an element into another's place.
+  /// Replaces the element at `index`, as `self[index] = object` does.
   ///
-  /// - Precondition: `index` is one of the list.
+  /// - Parameters:
+  ///   - index: from 0 to `count - 1`. Another index stops the program.
+  ///   - object: the new element.
   public func replace(index: Int, object: Element) { self[index] = object }
 
-  /// Puts elements before the one at `index`, or behind all.
+  /// Inserts elements before the one at `index`, or at the end if `index` equals `count`.
   ///
-  /// - Precondition: `index` is at most `count`.
+  /// - Parameters:
+  ///   - elements: the elements to insert, in their order.
+  ///   - index: from 0 to `count`. Another index stops the program.
   public func insert<C: Collection>(contentsOf elements: C, at index: Int)
   where C.Iterator.Element == Element {
     replaceSubrange(index..<index, with: elements)
   }
 
-  /// - Precondition: the range is one of the list.
+  /// Removes the elements of a range. Linked objects stay in the realm; embedded objects are deleted.
+  ///
+  /// - Parameter range: a range within `0..<count`. Another range stops the program.
   public func removeSubrange<R: RangeExpression>(_ range: R) where R.Bound == Int {
     replaceSubrange(range, with: EmptyCollection())
   }
 
-  /// Puts elements, as many as there are, in the place of a range.
+  /// Replaces the elements of a range by others, whose number may differ. Linked objects that are replaced stay in the realm;
+  /// embedded objects are deleted.
   ///
-  /// - Precondition: the range is one of the list.
+  /// - Parameters:
+  ///   - range: a range within `0..<count`. Another range stops the program.
+  ///   - elements: the new elements, in their order.
   public func replaceSubrange<C: Collection, R: RangeExpression>(_ range: R, with elements: C)
   where C.Iterator.Element == Element, R.Bound == Int {
     let range = range.relative(to: 0..<count)
@@ -278,13 +312,19 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     }
   }
 
-  /// Removes the elements at some places, which are those of before the first is removed.
+  /// Removes the elements at several indexes. Linked objects stay in the realm; embedded objects are deleted.
+  ///
+  /// - Parameter offsets: indexes as they are before the removal. An index that is not less than `count` stops the program.
   public func remove(atOffsets offsets: IndexSet) {
     check(offsets)
     change(.removeOffsets(offsets))
   }
 
-  /// Puts the elements at some places before the one that was at `destination`, or behind all; they keep their order.
+  /// Moves elements before the one at `destination`, or to the end if `destination` equals `count`. They keep their order.
+  ///
+  /// - Parameters:
+  ///   - offsets: the indexes of the elements to move. An index that is not less than `count` stops the program.
+  ///   - destination: an index as it is before the move, from 0 to `count`. Another index stops the program.
   public func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
     check(offsets)
     checkIndex(destination, below: count + 1)
@@ -295,15 +335,17 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     if let last = offsets.last { checkIndex(last, below: count) }
   }
 
-  /// The position of the first element that is equal; nil when there is none. Elements are told apart as those of sets are:
-  /// texts by their bytes, NaN is found, and objects by their rows.
+  /// The index of the first element that equals `element`; nil if there is none. O(n).
+  ///
+  /// Elements are compared as those of sets are: texts by their bytes, NaN equals NaN, and objects are equal if they show the
+  /// same row.
   public func index(of element: Element) -> Int? {
     guard let cell else {
       guard let asStored else { return place(of: element) }
       let value = SetElement(element._elementValue { _ in nil })
       return asStored.firstIndex { SetElement($0) == value }
     }
-    // An embedded object that is made of a value has no row to look for.
+    // An embedded object that is made of a value has no row to search for.
     if element is any _CustomPersistable, Element._elementType.target != nil {
       return contents.firstIndex(of: element)
     }
@@ -311,7 +353,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     return withCell({ $0.firstIndex { SetElement($0) == value } }) ?? nil
   }
 
-  /// Of unmanaged lists. Those of values of any type may stand in each other.
+  /// Whether two unmanaged lists hold equal elements. Lists of values of any type may contain other lists.
   private func holdsSame(as other: List) -> Bool {
     if self === other { return true }
     if Element._canLink { Stack.check("lists that stand in each other are compared") }
@@ -321,7 +363,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     return _stored { _ in nil } == other._stored { _ in nil }
   }
 
-  /// Whether both are one list of one object, or unmanaged and hold the same.
+  /// Whether both are the same list of the same object, or both are unmanaged and hold equal elements in the same order.
   public static func == (left: List, right: List) -> Bool {
     switch (left.cell, right.cell) {
     case (nil, nil): left.holdsSame(as: right)
@@ -348,7 +390,7 @@ extension List: MayHoldUnknown {
     return Element._isUnknown(value) ? value : nil
   }
 
-  /// All elements as they are stored, where the program has no value for one of them.
+  /// All elements in stored form if the program has no value for one of them; nil otherwise.
   var storedUnknown: [Value]? {
     guard Element._mayBeUnknown, let values = withCell({ $0.elements() }) ?? asStored,
       values.contains(where: { Element._isUnknown($0) })
@@ -358,7 +400,7 @@ extension List: MayHoldUnknown {
 }
 
 extension List: ExpressibleByArrayLiteral {
-  /// An unmanaged list of these elements.
+  /// Makes an unmanaged list of the elements of an array literal.
   public convenience init(arrayLiteral elements: Element...) {
     self.init()
     append(objectsIn: elements)

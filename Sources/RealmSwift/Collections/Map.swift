@@ -1,22 +1,28 @@
 import RealmStorage
 
-/// Values by keys in a property of an object, or links to objects, which it does not own unless they are embedded.
+/// Values by keys, in a property of an object. The values may be links to objects. A map does not own linked objects, except
+/// embedded ones.
 ///
 ///     @Persisted var scores: Map<String, Int>
 ///     @Persisted var friends: Map<String, Person?>
 ///
-/// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only. Keys
-/// are in the order of their UTF-8, unmanaged too. A key has no `.` and does not begin with `$`. Of an object that is deleted
-/// the key stays, with nil.
+/// An unmanaged map is a plain container. A managed map shows the row of its object: it always holds what the realm holds
+/// now. Entries are in the order of the UTF-8 bytes of their keys, in unmanaged maps too. A key contains no `.` and does not
+/// begin with `$`. If a linked object is deleted, its key stays, with the value nil.
+///
+/// A change of a managed map outside of a write transaction stops the program. An object that is not in a realm is added to
+/// the map's realm when it is put into a managed map. An object of another realm stops the program.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection {
-  /// Of an unmanaged map, by the bytes of the keys: equivalent texts may be two keys.
+  /// The entries of an unmanaged map, by the bytes of their keys, because texts that are canonically equivalent may be two
+  /// keys.
   private var unmanaged: [[UInt8]: SingleMapEntry<Key, Value>] = [:]
-  /// Of an unmanaged map that is a copy of one which stores what the program has no values for: all of it, as it is stored.
+  /// The entries of an unmanaged map in stored form, if it is a copy of a map that stores values for which the program has
+  /// none.
   private var asStored: ValueMap?
-  /// Of a managed one.
+  /// The cell of a managed map.
   private var cell: _CollectionCell?
-  /// Calls `body` with the cell of a managed map; nil of an unmanaged one. What is noted in the cell as it is read is not kept where
-  /// it is frozen, as other threads may read it.
+  /// Calls `body` with the cell of a managed map. The answer is nil if the map is unmanaged. What reading notes in the cell
+  /// is not kept if the cell is frozen, because other threads may read it.
   @inline(__always)
   private func withCell<Result>(_ body: (inout _CollectionCell) -> Result) -> Result? {
     guard cell?.isFrozen != true else {
@@ -26,33 +32,35 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     return cell == nil ? nil : body(&cell!)
   }
 
-  /// An empty unmanaged map.
+  /// Makes an empty unmanaged map.
   public init() {}
 
   init(_ cell: _CollectionCell) { self.cell = cell.found() }
 
   // MARK: - Reading
 
+  /// The same map in another session; nil if its object is not there, or the map is unmanaged.
   public func _moved(to session: _RealmSession) -> Map? { cell?.moved(to: session.session).map { Map($0) } }
 
-  /// The realm of a managed map; nil of an unmanaged one.
+  /// The realm of a managed map; nil if the map is unmanaged.
   public var realm: Realm? { cell?.realm }
-  /// The object it belongs to was deleted, or its realm invalidated.
+  /// Whether the object that has the map was deleted, or its realm was invalidated. The value is false for an unmanaged map.
   public var isInvalidated: Bool { cell?.isInvalidated(.map) ?? false }
-  /// The number of keys. O(1).
+  /// The number of entries. O(1).
   public var count: Int {
     if cell?.isSorted == true { return withCell({ $0.sortedCount() }) ?? 0 }
     return stored?.count ?? unmanaged.count
   }
 
-  /// As it is stored, where it is.
+  /// The entries in stored form; nil for a map that does not keep them so.
   private var stored: ValueMap? { withCell { $0.map() } ?? asStored }
 
+  /// Whether there are no entries. O(1).
   public var isEmpty: Bool { count == 0 }
 
-  /// The keys, in the order of their UTF-8.
+  /// All keys, in the order of their UTF-8 bytes. O(n), and O(n log n) if the map is unmanaged.
   public var keys: [Key] { stored?.keys.map { Key(_mapKey: $0) } ?? entries.map(\.key) }
-  /// In the order of their keys.
+  /// All values, in the order of their keys. O(n), and O(n log n) if the map is unmanaged.
   public var values: [Value] { entries.map(\.value) }
 
   private var entries: [SingleMapEntry<Key, Value>] {
@@ -69,8 +77,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     return Value._element(value, in: cell, at: .key(key))
   }
 
-  /// Walks the entries as they are when the walk begins, also where the loop changes the map. A walk over a managed map holds a
-  /// few hundred entries in memory at a time.
+  /// Makes an iterator over the entries that the map has now. The loop may change the map without an effect on the iteration.
+  /// An iteration over a managed map holds a few hundred entries in memory at a time.
   public func makeIterator() -> RLMMapIterator<SingleMapEntry<Key, Value>> {
     guard let walk = withCell({ $0.walk() }), let cell = cell?.walking(since: walk.generation) else {
       return RLMMapIterator(first: entries)
@@ -85,19 +93,20 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
       ? RLMMapIterator(first: first) : RLMMapIterator(first: first) { read($0) }
   }
 
-  /// The entries as pairs.
+  /// The entries of a map as pairs of key and value.
   public struct KeyValueSequence: Sequence {
     fileprivate let map: Map<Key, Value>
 
     fileprivate init(_ map: Map<Key, Value>) { self.map = map }
 
+    /// Makes an iterator over the pairs that the map has now.
     public func makeIterator() -> RLMKeyValueIterator<Key, Value> { RLMKeyValueIterator(map.makeIterator()) }
   }
 
-  /// The entries as pairs of key and value.
+  /// The entries as pairs of key and value, in the order of the keys.
   public func asKeyValueSequence() -> KeyValueSequence { KeyValueSequence(self) }
 
-  /// What queries of the objects that the values link to read; nil of an unmanaged map, and of one of values.
+  /// The content that queries of the linked objects read; nil if the map is unmanaged or its values are not objects.
   var objectContent: _CollectionContent? {
     guard let cell, let type = Value._elementType.target else { return nil }
     return _CollectionContent(
@@ -106,15 +115,16 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
   // MARK: - Changing
 
-  /// The value of a key; nil where there is none, and to remove the key.
+  /// The value of a key; nil if the key is not there. Setting nil removes the key.
   ///
-  /// Where values may be nil, a nil that is a value is stored, as Swift's dictionaries store it; `nil` itself removes the key:
+  /// If values may be nil, a nil value is stored, as in Swift's dictionaries. The literal `nil` removes the key:
   ///
   ///     let unknown: Int? = nil
   ///     map["a"] = unknown  // "a" has the value nil
   ///     map["a"] = nil      // there is no "a"
   ///
-  /// To store by a key with a `.`, or that begins with `$`, stops the program; `insert(_:forKey:)` throws for keys of data.
+  /// Setting a value for a key that contains a `.` or begins with `$` stops the program. If keys come from data, use
+  /// `insert(_:forKey:)`, which throws instead.
   public subscript(key: Key) -> Value? {
     get {
       if cell != nil {
@@ -129,31 +139,37 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
   }
 
-  /// Gives a key a value, in place of the one it has. A key with a `.`, or that begins with `$`, stops the program.
+  /// Sets the value of a key, whether or not the key has one. A key that contains a `.` or begins with `$` stops the program.
   public func updateValue(_ value: Value, forKey key: Key) { add([(key, value)]) }
 
-  /// Gives a key a value, in place of the one it has, where the key comes from data and may be none that a map has.
+  /// Sets the value of a key, whether or not the key has one. Use it if the key comes from data and may be invalid.
   ///
-  /// - Throws: `Realm.Error.invalidInput` where the key has a `.` or begins with `$`; then nothing is changed.
+  /// - Throws: `Realm.Error.invalidInput` if the key contains a `.` or begins with `$`. The map is then unchanged.
   public func insert(_ value: Value, forKey key: Key) throws {
     guard Self.isKey(key._mapKey) else { throw Realm.Error(.invalidInput, Self.reason(key._mapKey)) }
     updateValue(value, forKey: key)
   }
 
-  /// Removes a key and its value; nothing where it is not there. A linked object stays; an embedded one is deleted.
+  /// Removes a key and its value. It has no effect if the key is not there. A linked object stays in the realm; an embedded
+  /// object is deleted.
   public func removeObject(for key: Key) {
     if let cell { return cell.remove(key._mapKey) }
     unmanaged[key.bytes] = nil
     asStored?[key._mapKey] = nil
   }
 
-  /// Removes all keys with their values.
+  /// Removes all entries. Linked objects stay in the realm; embedded objects are deleted.
   public func removeAll() {
     (unmanaged, asStored) = ([:], nil)
     withCell { $0.replace(by: ValueMap()) }
   }
 
-  /// Adds keys with their values; of a key that is there already `combine` makes one value of both.
+  /// Adds entries. If a key is there already, `combine` makes its new value from the old and the added one.
+  ///
+  /// - Parameters:
+  ///   - sequence: pairs of key and value. A key that contains a `.` or begins with `$` stops the program.
+  ///   - combine: makes one value from the old value and the added one.
+  /// - Throws: what `combine` throws. Entries that were added before stay.
   public func merge<S: Sequence>(
     _ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows where S.Element == (key: Key, value: Value) {
@@ -165,9 +181,16 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     }
   }
 
-  /// Adds the keys of another map with their values; of a key that is there already `combine` makes one value of both. What is stored
-  /// and read as nil, since the program has no value for it, stays what it is where `combine` answers nil for it: of two such
-  /// values this map's.
+  /// Adds the entries of another map. If a key is there already, `combine` makes its new value from the old and the added
+  /// one.
+  ///
+  /// A stored value for which the program has none reads as nil. If `combine` answers nil for such a value, the stored value
+  /// is kept; if both values are of this kind, the value of this map is kept.
+  ///
+  /// - Parameters:
+  ///   - other: the map whose entries are added.
+  ///   - combine: makes one value from the old value and the added one.
+  /// - Throws: what `combine` throws. Entries that were added before stay.
   public func merge(
     _ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value
   ) rethrows {
@@ -200,12 +223,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     cell?.set(zip(entries, values).map { ($0.key._mapKey, $1) })
   }
 
-  /// The entries as the file holds them, or would hold them. The values are no links.
+  /// The entries in stored form. The values must not be links.
   var storedMap: ValueMap {
     stored ?? ValueMap(entries: entries.map { ($0.key._mapKey, $0.value._elementValue { _ in nil }) })
   }
 
-  /// Adds values as they are stored, of which the program may have none of the map's type.
+  /// Adds stored values. The program may have no value for some of them.
   private func add(stored entries: [(key: String, value: RealmStorage.Value)]) {
     if let cell { return cell.set(entries) }
     var known = storedMap
@@ -214,7 +237,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     asStored = known
   }
 
-  /// Such keys could not be told from paths and operators, in other tools that speak of them.
+  /// Stops the program if a text can't be a key. Other tools could not tell such a key from a path or an operator.
   private static func check(_ key: String) {
     guard isKey(key) else {
       raise("Invalid key", reason(key) + " Where keys are data, insert(_:forKey:) throws instead.")
@@ -225,14 +248,16 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     "'\(key)' can't be a key of a map: a key has no '.' and does not begin with '$'."
   }
 
-  /// By the bytes: to texts a point with an accent is no point.
+  /// Whether a text can be a key. The bytes are compared because a point with an accent is one character, which differs from
+  /// a point.
   static func isKey(_ key: String) -> Bool {
     key.utf8.first != UInt8(ascii: "$") && !key.utf8.contains(UInt8(ascii: "."))
   }
 
+  /// A text for people that shows the entries, 100 at most.
   public var description: String { ObjectDescription.text(of: self) }
 
-  /// Of unmanaged maps. Those of values of any type may stand in each other.
+  /// Whether two unmanaged maps hold equal entries. Maps of values of any type may contain other maps.
   private func holdsSame(as other: Map) -> Bool {
     if self === other { return true }
     if Value._canLink { Stack.check("maps that stand in each other are compared") }
@@ -240,7 +265,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     return _stored { _ in nil } == other._stored { _ in nil }
   }
 
-  /// Whether both are one map of one object, or unmanaged and hold the same.
+  /// Whether both are the same map of the same object, or both are unmanaged and hold equal entries.
   public static func == (left: Map, right: Map) -> Bool {
     switch (left.cell, right.cell) {
     case (nil, nil): left.holdsSame(as: right)
@@ -265,9 +290,9 @@ extension Map: DescribedCollection {
   }
 }
 
-/// A map, whatever its types.
+/// A map of any types.
 protocol EntriesOfMap {
-  /// Equivalent texts may be two keys.
+  /// The entries as pairs. It is not a dictionary, because texts that are canonically equivalent may be two keys.
   var anyEntries: [(key: String, value: Any)] { get }
 }
 
@@ -279,7 +304,7 @@ extension Map: EntriesOfMap {
     }
   }
 
-  /// All of it as it is stored, where the program has no value for some.
+  /// All entries in stored form if the program has no value for one of them; nil otherwise.
   fileprivate var storedUnknown: ValueMap? {
     guard Value._mayBeUnknown, let map = stored, map.values.contains(where: { Value._isUnknown($0) }) else {
       return nil
@@ -288,7 +313,7 @@ extension Map: EntriesOfMap {
   }
 }
 
-/// What a map is made of, as values given as `Any`.
+/// The entries of which a map is to be made, as values given as `Any`.
 struct AnyEntries: EntriesOfMap {
   let anyEntries: [(key: String, value: Any)]
 }
@@ -298,7 +323,7 @@ extension _MapKey {
 }
 
 extension Map: ExpressibleByDictionaryLiteral {
-  /// An unmanaged map of these entries; of a key that is there twice the last value counts.
+  /// Makes an unmanaged map of the entries of a dictionary literal. If a key is there twice, its last value counts.
   public convenience init(dictionaryLiteral elements: (Key, Value)...) {
     self.init()
     add(elements.map { (key: $0, value: $1) })
@@ -314,7 +339,7 @@ extension Map: _KeptInstance {
   public static var _type: _PropertyType {
     var type = Value._elementType
     type.form = .map
-    // What a value of the program's own type is stored as: where there is none, one as it is made.
+    // A custom type is stored as an embedded object. If none is stored, reading makes a value of a new one.
     if type.target is EmbeddedObject.Type, !(Value.self is ObjectBase.Type) { type.isOptional = true }
     return type
   }

@@ -1,23 +1,29 @@
 import Foundation
 import RealmStorage
 
-/// Distinct values in a property of an object, or links to distinct objects, which it does not own.
+/// A set of distinct elements in a property of an object. It holds values or links to objects. It does not own linked
+/// objects.
 ///
-/// Unmanaged it is a plain container. Managed it shows its object's row, and is changed in a write transaction only. The
-/// order of the elements is that of their values, of objects that in which they were added; unmanaged, that of insertion.
-/// Numbers that are equal are one element; so are all NaN.
+/// An unmanaged set is a plain container. A managed set shows the row of its object: it always holds what the realm holds
+/// now. Values of a managed set are in ascending order, and objects in the order in which they were added to the realm. An
+/// unmanaged set keeps the order of insertion. Numbers that are equal are one element, and so are all NaN.
+///
+/// A change of a managed set outside of a write transaction stops the program, and so does reading an invalidated set.
+/// Objects that are not in a realm are added to the set's realm when they are put into a managed set. An object of another
+/// realm stops the program.
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
-  /// Of an unmanaged set: the elements in order, and the same to be found.
+  /// The elements of an unmanaged set, in order. `members` holds the same elements for finding them.
   private var unmanaged: [Element] = []
   private var members = Set<ElementIdentity>()
-  /// Objects that were in no realm when they came into the set are found by another identity once they are in one.
+  /// Whether an object of the set was in no realm when it was inserted. Its identity is another one once it is in a realm.
   private var mayHaveBecomeManaged = false
-  /// Of an unmanaged set that is a copy of one which stores what the program has no values for: all elements, as they are stored.
+  /// The elements of an unmanaged set in stored form, if it is a copy of a set that stores elements for which the program has
+  /// no value.
   private var asStored: [Value]?
-  /// Of a managed one.
+  /// The cell of a managed set.
   private var cell: _CollectionCell?
-  /// Calls `body` with the cell of a managed set; nil of an unmanaged one. What is noted in the cell as it is read is not kept where
-  /// it is frozen, as other threads may read it.
+  /// Calls `body` with the cell of a managed set. The answer is nil if the set is unmanaged. What reading notes in the cell
+  /// is not kept if the cell is frozen, because other threads may read it.
   @inline(__always)
   private func withCell<Result>(_ body: (inout _CollectionCell) -> Result) -> Result? {
     guard cell?.isFrozen != true else {
@@ -27,31 +33,33 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     return cell == nil ? nil : body(&cell!)
   }
 
-  /// An empty unmanaged set.
+  /// Makes an empty unmanaged set.
   public init() {}
 
   init(_ cell: _CollectionCell) { self.cell = cell.found() }
 
   // MARK: - Reading
 
+  /// The content that queries of the set read; nil if the set is unmanaged or holds no objects.
   public var _content: _CollectionContent? {
     guard let cell, let type = Element.self as? ObjectBase.Type else { return nil }
     return _CollectionContent(
       cell.elementContext(as: type), .collection(cell.owner, position: cell.position))
   }
 
+  /// The same set in another session; nil if its object is not there, or the set is unmanaged.
   public func _moved(to session: _RealmSession) -> MutableSet? {
     cell?.moved(to: session.session).map { MutableSet($0) }
   }
 
-  /// The realm of a managed set; nil of an unmanaged one.
+  /// The realm of a managed set; nil if the set is unmanaged.
   public var realm: Realm? { cell?.realm }
-  /// The object it belongs to was deleted, or its realm invalidated.
+  /// Whether the object that has the set was deleted, or its realm was invalidated. The value is false for an unmanaged set.
   public var isInvalidated: Bool { cell?.isInvalidated(.list) ?? false }
   /// The number of elements. O(1).
   public var count: Int { withCell { $0.count() } ?? asStored?.count ?? unmanaged.count }
-  /// Walks the elements as they are when the walk begins, also where the loop changes the set. A walk over a managed set holds a
-  /// few hundred elements in memory at a time.
+  /// Makes an iterator over the elements that the set has now. The loop may change the set without an effect on the
+  /// iteration. An iteration over a managed set holds a few hundred elements in memory at a time.
   public func makeIterator() -> RLMIterator<Element> {
     guard let walk = withCell({ $0.walk() }), let cell = cell?.walking(since: walk.generation) else {
       guard let asStored else { return RLMIterator(unmanaged) }
@@ -60,7 +68,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     func element(_ value: Value, _ position: Int) -> Element {
       Element._element(value, in: cell, at: .position(position))
     }
-    // To read one may stop the program.
+    // The elements are read one at a time because reading one may stop the program.
     guard !Element._mayBeUnknown else {
       return RLMIterator(count: walk.count) { element(walk.element(at: $0), $0) }
     }
@@ -78,7 +86,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     return values.enumerated().map { Element._element($1, in: cell, at: .position($0)) }
   }
 
-  /// An element at a place, which changes with the set.
+  /// The element at an index, from 0 to `count - 1`. Another index stops the program. The index of an element changes when
+  /// the set changes.
   public subscript(position: Int) -> Element {
     guard position >= 0, position < count else {
       raise("Index out of range", "there is no place \(position) in a set of \(count).")
@@ -89,14 +98,15 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     return Element._element(value, in: cell, at: .position(position))
   }
 
-  /// Whether a value, or an object of the same realm, is an element. O(log n) managed, O(1) unmanaged.
+  /// Whether the set has an element. It takes O(log n) if the set is managed, and O(1) if it is unmanaged. The answer is
+  /// false for an object that is not in the realm of a managed set.
   public func contains(_ object: Element) -> Bool {
     guard let cell else { return isMember(object) }
     guard let value = cell.sought(object) else { return false }
     return withCell { $0.contains(value) } ?? false
   }
 
-  /// The place of an element; nil when it is not in the set.
+  /// The index of an element; nil if the set does not have it.
   public func index(of object: Element) -> Int? {
     if cell == nil, asStored == nil {
       return unmanaged.firstIndex { ElementIdentity($0) == ElementIdentity(object) }
@@ -109,7 +119,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     return place.isThere ? place.index : nil
   }
 
-  /// Of an unmanaged set.
+  /// Whether an unmanaged set has an element.
   private func isMember(_ element: Element) -> Bool {
     if asStored != nil { return index(of: element) != nil }
     let member = ElementIdentity(element)
@@ -133,13 +143,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
       }
   }
 
-  /// Whether all elements are in another set too.
+  /// Whether another set has all elements of this set.
   public func isSubset(of possibleSuperset: MutableSet<Element>) -> Bool {
     guard Element._mayBeUnknown else { return allSatisfy { possibleSuperset.contains($0) } }
     return indices.allSatisfy { has($0, in: possibleSuperset) }
   }
 
-  /// Whether some element is in another set too.
+  /// Whether another set has at least one element of this set.
   public func intersects(_ otherSet: MutableSet<Element>) -> Bool {
     guard Element._mayBeUnknown else { return contains { otherSet.contains($0) } }
     return indices.contains { has($0, in: otherSet) }
@@ -147,10 +157,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
   // MARK: - Changing
 
-  /// Adds an element where it is not there.
+  /// Inserts an element. It has no effect if the set has it already.
   public func insert(_ object: Element) { insert(objectsIn: CollectionOfOne(object)) }
 
-  /// Adds the elements that are not there.
+  /// Inserts elements. Those that the set has already are left out.
   public func insert<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
     if Element._mayBeUnknown, let values = (objects as? any MayHoldUnknown)?.storedUnknown {
       return insert(stored: Element._elementType.isOptional ? values : values.filter { $0 != .null })
@@ -168,7 +178,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     add(values)
   }
 
-  /// Adds the values that are not there.
+  /// Inserts stored values. Those that the set has already are left out.
   private func add(_ added: [Value]) {
     guard let cell else { return change(added) { elements, values in Self.sortIn(&elements, values) } }
     cell.change { (table, column, row) throws(StorageError) in
@@ -187,7 +197,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
   }
 
-  /// Adds values as they are stored, of which the program may have none of the elements' type.
+  /// Inserts stored values. The program may have no value for some of them.
   private func insert(stored added: [Value]) {
     if cell == nil, asStored == nil {
       asStored = Self.elements(of: unmanaged.map { $0._elementValue { _ in nil } })
@@ -196,17 +206,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     add(added)
   }
 
-  /// Of a set that is kept as it would be stored.
+  /// The stored form of elements if the unmanaged set keeps its elements in stored form; nil otherwise.
   private func plain(_ objects: [Element]) -> [Value]? {
     asStored == nil ? nil : objects.map { $0._elementValue { _ in nil } }
   }
 
-  /// More are sorted into a set than put one by one to their places.
+  /// If at least this many values are added, the set is sorted anew instead of inserting them one by one.
   private static var fewValues: Int { 8 }
 
   private static func elements(of values: [Value]) -> [Value] { Value.set(values).elements ?? [] }
 
-  /// Removes an element; nothing where it is not there.
+  /// Removes an element. It has no effect if the set does not have it. A linked object stays in the realm.
   public func remove(_ object: Element) {
     guard cell != nil || asStored != nil else {
       guard isMember(object) else { return }
@@ -229,22 +239,22 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
   }
 
-  /// Removes all elements. Linked objects stay.
+  /// Removes all elements. Linked objects stay in the realm.
   public func removeAll() {
     (unmanaged, members, asStored) = ([], [], nil)
     if cell != nil { change { elements, _ in elements = [] } }
   }
 
-  /// Keeps the elements that are in another set too.
+  /// Keeps only the elements that another set has too.
   public func formIntersection(_ other: MutableSet<Element>) { keep { has($0, in: other) } }
 
-  /// Removes the elements that are in another set.
+  /// Removes the elements that another set has.
   public func subtract(_ other: MutableSet<Element>) { keep { !has($0, in: other) } }
 
-  /// Adds the elements of another set.
+  /// Inserts the elements of another set.
   public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: other) }
 
-  /// Whether another set has the element at a place too.
+  /// Whether another set has the element at an index of this set.
   private func has(_ index: Int, in other: MutableSet) -> Bool {
     guard let unknown = unknownElement(at: index) else { return other.contains(self[index]) }
     return other.storedUnknown?.contains(unknown) ?? false
@@ -263,7 +273,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   private func change(_ added: [Value] = [], _ body: (inout [Value], _ added: [Value]) -> Void) {
     guard var known = asStored else {
       guard var cell else { return }
-      // What is left of a set is written whole.
+      // The elements that are left are written as a whole.
       cell.checkOpen()
       var elements = cell.elements()
       body(&elements, added)
@@ -275,7 +285,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     asStored = known
   }
 
-  /// Whether both are one set of one object, or unmanaged and hold the same.
+  /// Whether both are the same set of the same object, or both are unmanaged and hold equal elements.
   public static func == (left: MutableSet, right: MutableSet) -> Bool {
     switch (left.cell, right.cell) {
     case (nil, nil):
@@ -305,7 +315,7 @@ extension MutableSet: MayHoldUnknown {
     return Element._isUnknown(value) ? value : nil
   }
 
-  /// All elements as they are stored, where the program has no value for one of them.
+  /// All elements in stored form if the program has no value for one of them; nil otherwise.
   var storedUnknown: [Value]? {
     guard Element._mayBeUnknown, let values = withCell({ $0.elements() }) ?? asStored,
       values.contains(where: { Element._isUnknown($0) })
@@ -315,7 +325,7 @@ extension MutableSet: MayHoldUnknown {
 }
 
 extension MutableSet: ExpressibleByArrayLiteral {
-  /// An unmanaged set of these elements, each once.
+  /// Makes an unmanaged set of the elements of an array literal. Elements that are equal become one.
   public convenience init(arrayLiteral elements: Element...) {
     self.init()
     insert(objectsIn: elements)

@@ -1,18 +1,18 @@
 import RealmStorage
 
-/// Walks the objects of rows, whatever their class.
+/// An iteration over the objects of rows, for any class.
 @usableFromInline
 struct ObjectWalk {
   private var rows: [UInt64]
   private var index = 0
-  /// Rows ahead of those whose keys run on: the next, and the one behind the last.
+  /// The rest of a run of rows with consecutive keys: the next key, and the key behind the last.
   private var run: (next: UInt64, end: UInt64) = (0, 0)
   private var handle: WalkingHandle
-  /// All rows of a version's table, group by group.
+  /// The table of a version whose rows are all visited, group by group; nil if rows are listed.
   private var table: Table?
-  /// Where the next group begins.
+  /// The key at which the next group begins.
   private var next: UInt64?
-  /// Of a table's rows, how many were in groups so far.
+  /// The number of the table's rows that were in the groups read so far.
   private var seen = 0
 
   init(_ rows: [UInt64], _ context: ObjectContext) {
@@ -33,7 +33,7 @@ struct ObjectWalk {
     return handle.move(to: run.next)
   }
 
-  /// The object of the next row that is listed; where there is none, of the first of the next group.
+  /// The object of the next listed row. If no listed row is left, the next group is read and its first object is answered.
   @inline(never)
   private mutating func listedObject() -> ObjectBase? {
     if index == rows.count { readGroup() }
@@ -47,7 +47,7 @@ struct ObjectWalk {
   }
 
   private mutating func readGroup() {
-    // No group of a sound table is empty.
+    // An intact table has no empty group.
     while index == rows.count, run.next == run.end, let first = next, let table {
       let group = reading { () throws(StorageError) in
         let group = try table.rowKeys(from: first)

@@ -1,17 +1,20 @@
 public import RealmStorage
 
-/// What lists and results hold.
+/// A type that elements of lists, sets and results, and values of maps, can have. Programs do not call its members.
 public protocol RealmCollectionValue: Hashable, _HasPersistedType {
+  /// The type of the elements in the schema.
   static var _elementType: _PropertyType { get }
-  /// What a managed collection holds at a place.
+  /// The element that a managed collection holds at a place.
   static func _element(_ value: Value, in cell: _CollectionCell, at step: NestedPlace.Step) -> Self
-  /// What an unmanaged collection holds that is a copy of one which stores what the program has no values for.
+  /// The element that an unmanaged collection holds in stored form.
   static func _unmanagedElement(_ value: Value) -> Self
+  /// The form in which the element is stored. `row` gives the rows of linked objects.
   func _elementValue(_ row: _RowOfObject) -> Value
+  /// Converts an element that was given as `Any`; nil if that is not possible.
   static func _convertedElement(_ any: Any) -> Self?
-  /// It may link to objects.
+  /// Whether the element may link to objects.
   static var _canLink: Bool { get }
-  /// The objects it links to.
+  /// The objects that the element links to.
   var _elementLinks: [ObjectBase] { get }
 }
 
@@ -21,16 +24,16 @@ extension RealmCollectionValue {
   public var _elementLinks: [ObjectBase] { [] }
 }
 
-/// What collections hold that may hold nil in its place.
+/// A type that can be an optional element of a collection. Programs do not call its members.
 public protocol _RealmCollectionValueInsideOptional: RealmCollectionValue
 where PersistedType: _RealmCollectionValueInsideOptional {
-  /// Nil for null, and for what an enumeration has no case for.
+  /// The element of a stored value; nil for null, and for a value that an enumeration has no case for.
   static func _elementOrNil(_ value: Value, in cell: _CollectionCell) -> Self?
 }
 
-/// Types that a realm has objects of.
+/// A type whose objects a realm stores by themselves, and that `Realm.objects(_:)` can be asked for.
 public protocol RealmFetchable: RealmCollectionValue {
-  /// The name it is stored under.
+  /// The name of the class in the schema.
   static func className() -> String
 }
 
@@ -68,7 +71,7 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
   }
   public static func _unmanagedElement(_ value: Value) -> Self {
     if value == .null { return nil }
-    // A number that is too great is none of a narrow type, and is not passed over.
+    // A number that is too large for a narrow type is not read as nil: it stops the program.
     if Wrapped._isUnknown(value), !(Wrapped.self is any _IntegerScalar.Type) { return nil }
     return Wrapped._unmanagedElement(value)
   }

@@ -1,100 +1,116 @@
-/// What keys of a `Map` are.
+/// A type that keys of a `Map` can have.
 public protocol _MapKey: Hashable {
+  /// The key as a text.
   var _mapKey: String { get }
+  /// Makes the key of a text.
   init(_mapKey: String)
 }
 
 extension String: _MapKey {
+  /// The text itself.
   public var _mapKey: String { self }
+  /// Takes the text as it is.
   public init(_mapKey: String) { self = _mapKey }
 }
 
 /// A collection of a realm whose values are found by keys.
 public protocol RealmKeyedCollection: Sequence, CustomStringConvertible, ThreadConfined {
-  /// What values are found by.
+  /// The type of the keys.
   associatedtype Key: _MapKey
-  /// What is found by a key.
+  /// The type of the values.
   associatedtype Value: RealmCollectionValue
 
-  /// The realm of a managed collection.
+  /// The realm of a managed collection; nil if the collection is unmanaged.
   var realm: Realm? { get }
-  /// What it belongs to was deleted, or its realm invalidated.
+  /// Whether the object that has the collection was deleted, or its realm was invalidated.
   var isInvalidated: Bool { get }
   /// The number of entries.
   var count: Int { get }
-  /// Gives a key a value, in place of the one it has.
+  /// Sets the value of a key, whether or not the key has one.
   func updateValue(_ value: Value, forKey key: Key)
-  /// Removes a key and its value; nothing where it is not there.
+  /// Removes a key and its value. It has no effect if the key is not there.
   func removeObject(for key: Key)
-  /// Removes all entries; from a managed collection in a write transaction only.
+  /// Removes all entries. A managed collection needs a write transaction.
   func removeAll()
-  /// The value of a key; nil where there is none, and to remove the key. A nil that is a value is stored.
+  /// The value of a key; nil if the key is not there. Setting nil removes the key. If values may be nil, a nil value is
+  /// stored.
   subscript(key: Key) -> Value? { get set }
-  /// All keys, in the order of their UTF-8 bytes. Takes time in proportion to the entries.
+  /// All keys, in the order of their UTF-8 bytes. O(n).
   var keys: [Key] { get }
-  /// All values, in the order of their keys. Takes time in proportion to the entries.
+  /// All values, in the order of their keys. O(n).
   var values: [Value] { get }
-  /// The entries, to read by people.
+  /// A text for people that shows the entries.
   var description: String { get }
 }
 
-/// A key of a map with its value.
+/// An entry of a map: a key and its value.
 public protocol _RealmMapValue {
+  /// The type of the key.
   associatedtype Key: _MapKey
+  /// The type of the value.
   associatedtype Value: RealmCollectionValue
+  /// The key.
   var key: Key { get set }
+  /// The value.
   var value: Value { get set }
+  /// Makes an entry.
   init(key: Key, value: Value)
 }
 
-/// A key of a map with its value, as the map is walked.
+/// An entry of a map as an iteration answers it.
 public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: _RealmMapValue, Hashable {
-  /// What the value is found by.
+  /// The key.
   public var key: Key
-  /// What is found by the key. Setting it changes this entry, and not the map.
+  /// The value. Setting it changes this entry only, not the map.
   public var value: Value
 
-  /// An entry by itself, which changes no map.
+  /// Makes an entry that belongs to no map.
   public init(key: Key, value: Value) {
     self.key = key
     self.value = value
   }
 
+  /// Whether the keys have the same bytes and the values are equal.
   public static func == (left: SingleMapEntry, right: SingleMapEntry) -> Bool {
-    // Equivalent texts may be two keys.
+    // Texts that are canonically equivalent may be two keys.
     left.key._mapKey.utf8.elementsEqual(right.key._mapKey.utf8)
       && ElementIdentity.areEqual(left.value, right.value)
   }
 
+  /// Adds the bytes of the key and the value to the hasher.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(Array(key._mapKey.utf8))
     ElementIdentity.hash(value, into: &hasher)
   }
 }
 
-/// A place in a map.
+/// A position in a map.
 public struct MapIndex: Hashable, Comparable, Sendable {
-  /// How many entries come before it.
+  /// The number of entries before it.
   public let offset: UInt
 
+  /// Whether the left position comes before the right one.
   public static func < (left: MapIndex, right: MapIndex) -> Bool { left.offset < right.offset }
 }
 
-/// Walks the entries that a map had when the walk began.
+/// An iterator over the entries that a map had when the iteration began.
 public struct RLMMapIterator<Element: _RealmMapValue>: IteratorProtocol {
   private var entries: IndexingIterator<[Element]>
-  /// Reads entries from a position on, as many as stand together; none behind the last.
+  /// Reads a chunk of entries that begins at a position. The chunk is empty behind the last entry.
   private let chunks: ((Int) -> [Element])?
-  /// So many entries were read.
+  /// The number of entries that were read so far.
   private var end: Int
 
+  /// Makes an iterator.
+  ///
   /// - Parameters:
-  ///   - first: the first entries, and all where there are no chunks.
-  ///   - chunks: answers entries from a position on, and none behind the last.
+  ///   - first: the first entries; they are all entries if `chunks` is nil.
+  ///   - chunks: reads the entries that begin at a position. It answers an empty array behind the last entry.
   init(first: [Element], chunks: ((Int) -> [Element])? = nil) {
     (entries, end, self.chunks) = (first.makeIterator(), first.count, chunks)
   }
 
+  /// The next entry; nil behind the last one.
   public mutating func next() -> Element? {
     if let entry = entries.next() { return entry }
     guard let chunks else { return nil }
@@ -105,13 +121,14 @@ public struct RLMMapIterator<Element: _RealmMapValue>: IteratorProtocol {
   }
 }
 
-/// Walks the keys and values that a map had when the walk began.
+/// An iterator over the pairs of key and value that a map had when the iteration began.
 public struct RLMKeyValueIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
-  /// A key with its value.
+  /// A key and its value.
   public typealias Element = (key: Key, value: Value)
   private var entries: RLMMapIterator<SingleMapEntry<Key, Value>>
 
   init(_ entries: RLMMapIterator<SingleMapEntry<Key, Value>>) { self.entries = entries }
 
+  /// The next pair; nil behind the last one.
   public mutating func next() -> Element? { entries.next().map { ($0.key, $0.value) } }
 }

@@ -1,24 +1,34 @@
 import RealmStorage
 
-/// Objects found in a realm: all of a class, or those a query picks, in an order. Or the values of a collection, in an order.
+/// The result of a query: objects of one class that are in a realm, or the values of a collection, with filters, sorts and
+/// distinct values applied.
 ///
-/// Live: it shows what the realm holds now, and within a write transaction what was written so far. Nothing is read
-/// before it is asked for. A `for` loop walks the objects there were when it began.
+/// Results are live: they show what the realm holds now, and within a write transaction what was written so far. Nothing is
+/// read before it is asked for. A `for` loop visits the elements that there were when the loop began.
+///
+/// An error while reading the file stops the program.
 public struct Results<Element: RealmCollectionValue>: RealmCollection {
   private enum Source {
-    /// `Element` is the class of the objects.
+    /// Objects. `Element` is their class.
     case objects(_CollectionContent)
+    /// Values. `Element` is the type of the values.
     case values(ValueContent)
   }
   private let source: Source
 
+  /// Makes results that show objects.
+  ///
   /// - Precondition: `Element` is the class of the content's objects.
   init(_ content: _CollectionContent) { source = .objects(content) }
 
+  /// Makes results that show values.
+  ///
   /// - Precondition: `Element` is the type of the content's values.
   init(_ content: ValueContent) { source = .values(content) }
 
-  /// - Precondition: they are objects.
+  /// The content that finds the objects.
+  ///
+  /// - Precondition: the elements are objects.
   var content: _CollectionContent {
     guard case .objects(let content) = source else {
       raise("Results of values", "there are no objects in \(Self.self).")
@@ -26,6 +36,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     return content
   }
 
+  /// The same results in another session; nil if what the results belong to is not there.
   public func _moved(to session: _RealmSession) -> Results? {
     switch source {
     case .objects(let content): content.moved(to: session.session).map { Results($0) }
@@ -33,6 +44,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     }
   }
 
+  /// The content that queries of the results read; nil if the elements are values.
   public var _content: _CollectionContent? {
     if case .objects(let content) = source { content } else { nil }
   }
@@ -43,42 +55,47 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     case .values(let content): content.realm
     }
   }
-  /// The realm was invalidated, or what the results belong to was deleted.
+  /// Whether the realm was invalidated, or the object to which the results belong was deleted.
   public var isInvalidated: Bool {
     switch source {
     case .objects(let content): content.isInvalidated
     case .values(let content): content.isInvalidated
     }
   }
-  /// O(1) for all objects of a class; else the query is run.
+  /// The number of elements. O(1) for all objects of a class; otherwise the query runs. The number is kept until the realm
+  /// changes.
   public var count: Int {
     switch source {
     case .objects(let content): content.count
     case .values(let content): content.places().count
     }
   }
-  /// Whether there is none. Objects are looked at until one is found that the query picks.
+  /// Whether there are no elements. A query for objects stops at the first object that it finds.
   public var isEmpty: Bool {
     switch source {
     case .objects(let content): content.isEmpty
     case .values(let content): content.places().isEmpty
     }
   }
-  /// Of what a query picks without an order, objects are looked at until one is found. Of results that are sorted, O(n): all are read, and objects not put in order for the sake of one.
+  /// The first element; nil if there is none. A query without a sort stops at the first object that it finds. Sorted results
+  /// read all objects that the query finds, in O(n), and do not sort them all.
   public var first: Element? {
     switch source {
     case .objects(let content): content.firstRow().map { element(of: $0, content.context) }
     case .values: isEmpty ? nil : self[0]
     }
   }
-  /// The element at a place, from 0; a place that there is not stops the program. O(log n) for all objects of a class, else O(1) after the
-  /// query was run. Of many that are sorted, the first thousand are found without putting all in order.
+  /// The element at an index, from 0 to `count - 1`. Another index stops the program.
+  ///
+  /// It takes O(log n) for all objects of a class, and O(1) after a query has run. If many objects are sorted, the first
+  /// 1,024 are found without sorting all of them.
   public subscript(position: Int) -> Element {
     switch source {
     case .objects(let content): element(of: content.row(at: position), content.context)
     case .values(let content): content.element(at: position)
     }
   }
+  /// Makes an iterator over the elements that there are now.
   public func makeIterator() -> RLMIterator<Element> {
     switch source {
     case .objects(let content): content.iterator()
@@ -86,7 +103,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     }
   }
 
-  /// Whether both show the same elements by the same handle.
+  /// Whether both are copies of the same results. Two queries with the same condition are not equal.
   public static func == (left: Results, right: Results) -> Bool {
     switch (left.source, right.source) {
     case (.objects(let left), .objects(let right)): left === right

@@ -1,46 +1,49 @@
 import RealmStorage
 
-/// A realm's session, to be named in declarations of the library only.
+/// The session of a realm. It has a name so that declarations of the library can use it; programs do not use it.
 public struct _RealmSession {
-  /// Keeps the session.
+  /// Keeps the session alive.
   private let life: SessionLife
   var session: RealmSession { life.session }
 
   init(_ life: SessionLife) { self.life = life }
 }
 
-/// What belongs to a realm, and so to the thread, queue or actor of that realm: objects and collections.
+/// An object or collection that belongs to a realm, and so to the thread, queue or actor of that realm.
 ///
-/// A thing that is frozen belongs to nobody: it may be read anywhere, shows what it showed when it was frozen, and is neither changed nor
-/// observed. It keeps its version of the file, whose space is not used again meanwhile (`StorageReport.pinned`).
+/// A frozen object or collection belongs to no thread: any thread may read it. It shows what it showed when it was frozen,
+/// and can't be changed or observed. It keeps its version of the file alive, and the space of that version is not reused
+/// meanwhile (`StorageReport.pinned`).
 public protocol ThreadConfined {
-  /// The realm it belongs to; nil where it is unmanaged.
+  /// The realm that manages it; nil if it is unmanaged.
   var realm: Realm? { get }
-  /// It was deleted, or what it belongs to was, or its realm was invalidated.
+  /// Whether it was deleted, the object that has it was deleted, or its realm was invalidated.
   var isInvalidated: Bool { get }
-  /// Whether it is frozen; false where it is unmanaged.
+  /// Whether it is frozen; false if it is unmanaged.
   var isFrozen: Bool { get }
-  /// The same as it is in the version that its realm reads, for any thread. In a write transaction, as it was when that began.
+  /// A frozen copy for any thread. It shows the version that its realm reads; in a write transaction it shows the state at
+  /// the beginning of the transaction.
   ///
-  /// - Precondition: it is managed and valid, and was not made in the open write transaction: else the program stops.
+  /// An unmanaged or invalidated value, and one that was made in the open write transaction, stops the program.
   func freeze() -> sending Self
-  /// The same as it is in the newest version, live, in the realm of the code that runs; nil where it is not there any more.
+  /// A live copy in the realm of the current thread, queue or actor, at the newest version. It is nil if the value is not
+  /// there any more.
   ///
-  /// - Precondition: it is managed: else the program stops.
+  /// An unmanaged or invalidated value stops the program.
   func thaw() -> Self?
 
-  /// The same in another session of the same file; nil where it is not there.
+  /// The same object or collection in another session of the same file; nil if it is not there.
   func _moved(to session: _RealmSession) -> Self?
 }
 
 extension ThreadConfined {
-  /// Whether it is frozen; false where it is unmanaged.
+  /// Whether it is frozen; false if it is unmanaged.
   public var isFrozen: Bool { realm?.isFrozen ?? false }
 
-  /// The same as it is in the version that its realm reads, for any thread; itself where it is frozen. O(1). In a write transaction, as it was
-  /// when that began.
+  /// A frozen copy for any thread; a frozen value answers itself. It shows the version that its realm reads; in a write
+  /// transaction it shows the state at the beginning of the transaction. O(1).
   ///
-  /// - Precondition: it is managed and valid, and was not made in the open write transaction: else the program stops.
+  /// An unmanaged or invalidated value, and one that was made in the open write transaction, stops the program.
   public func freeze() -> sending Self {
     let realm = managingRealm("frozen")
     if realm.isFrozen { return sent(self) }
@@ -53,15 +56,17 @@ extension ThreadConfined {
     return sent(frozen)
   }
 
-  /// The same as it is in the newest version, live, in the realm of the code that runs; nil where it is not there any more. Itself where it is live.
+  /// A live copy in the realm of the current thread, queue or actor, at the newest version; a live value answers itself. It
+  /// is nil if the value is not there any more.
   ///
-  /// - Precondition: it is managed: else the program stops.
+  /// An unmanaged or invalidated value stops the program.
   public func thaw() -> Self? {
     let realm = managingRealm("thawed")
     return realm.isFrozen ? _moved(to: _RealmSession(realm.thaw().life)) : self
   }
 
-  /// The realm of what may be taken from it to another session.
+  /// The realm of a value that is to be taken to another session. It stops the program if the value is unmanaged or
+  /// invalidated.
   func managingRealm(_ what: String) -> Realm {
     guard let realm else {
       raise(
@@ -79,6 +84,7 @@ extension ThreadConfined {
 }
 
 extension ObjectBase: ThreadConfined {
+  /// The same object in another session; nil if its row is not there, or it is unmanaged.
   public final func _moved(to session: _RealmSession) -> Self? {
     guard let moved = managedRow?.moved(to: session.session) else { return nil }
     let context = moved.contextOfHandles

@@ -1,15 +1,15 @@
 import RealmStorage
 import Synchronization
 
-/// A collection of the library whose elements may be values.
+/// A collection of this library whose elements may be values.
 protocol ValueCollection {
-  /// The elements as they are stored. Of an unmanaged collection of objects, none is told.
+  /// The elements in stored form. For an unmanaged collection of objects the array holds nothing of use.
   var storedValues: [RealmStorage.Value] { get }
-  /// Where results of it read; nil of an unmanaged collection, and of objects.
+  /// The content that results of the collection read; nil if the collection is unmanaged or holds objects.
   var valueContent: ValueContent? { get }
 }
 
-/// The values of a managed collection in another order, or each once. Read anew when the realm has changed.
+/// The values of a managed collection, sorted or without duplicates. They are read anew when the realm has changed.
 final class ValueContent {
   enum Step {
     case sorted(ascending: Bool)
@@ -20,7 +20,8 @@ final class ValueContent {
   typealias Place = (value: Value, step: NestedPlace.Step)
 
   private var kept: _CollectionCell
-  /// Of the collection. What is noted in it as it is read is not kept where it is frozen, as other threads may read it.
+  /// The cell of the collection. What reading notes in it is not kept if the cell is frozen, because other threads may read
+  /// it.
   private(set) var cell: _CollectionCell {
     get { kept }
     _modify {
@@ -35,19 +36,19 @@ final class ValueContent {
   private let form: Value.Form
   private let steps: [Step]
   private var known: (places: [Place], generation: UInt64)?
-  /// What was found of a frozen collection, which several threads may read at a time.
+  /// The values that were found in a frozen collection, which several threads may read at a time.
   private let knownFrozen = Mutex<[Place]?>(nil)
 
   init(_ cell: _CollectionCell, _ form: Value.Form, _ steps: [Step] = []) {
     (kept, self.form, self.steps) = (cell, form, steps)
   }
 
-  /// It shows the collection of a property of its own as it is stored.
+  /// Whether the content shows the collection of a property as it is stored, without further steps.
   var isPlain: Bool { steps.isEmpty && kept.nestedPlace == nil }
 
   func adding(_ step: Step) -> ValueContent { ValueContent(cell, form, steps + [step]) }
 
-  /// The same in another session; nil where the object of the collection is not there.
+  /// The same content in another session; nil if the object of the collection is not there.
   func moved(to session: RealmSession) -> ValueContent? {
     cell.moved(to: session).map { ValueContent($0, form, steps) }
   }
@@ -56,7 +57,8 @@ final class ValueContent {
   var isInvalidated: Bool { cell.isInvalidated(form) }
   var values: [Value] { places().map(\.value) }
 
-  /// O(1) while the realm does not change. Nothing of a collection that is invalidated.
+  /// The values with their places. O(1) if the realm has not changed since they were read. The array is empty if the
+  /// collection is invalidated.
   func places() -> [Place] {
     let session = cell.owner.session
     session.check()
@@ -72,7 +74,7 @@ final class ValueContent {
     }
     for step in steps {
       switch step {
-      // The sort keeps the order of what is equal.
+      // The sort keeps the order of equal values.
       case .sorted(ascending: true): places.sort { Value.isBefore($0.value, $1.value) }
       case .sorted(ascending: false): places.sort { Value.isBefore($1.value, $0.value) }
       case .distinct:
@@ -97,11 +99,11 @@ final class ValueContent {
     return Element._element(places[index].value, in: cell, at: places[index].step)
   }
 
-  /// Walks the values there are now.
+  /// Makes an iterator over the values that there are now.
   func iterator<Element: RealmCollectionValue>() -> RLMIterator<Element> {
     let (places, cell) = (places(), cell)
     func element(_ place: Place) -> Element { Element._element(place.value, in: cell, at: place.step) }
-    // To read one may stop the program.
+    // The values are read one at a time because reading one may stop the program.
     if Element._mayBeUnknown { return RLMIterator(count: places.count) { element(places[$0]) } }
     return RLMIterator(places.map(element))
   }

@@ -1,10 +1,10 @@
 import Foundation
 import RealmStorage
 
-/// A property of dynamic objects: its values are of one type, which the column decides. A managed object reads them from its row, and one that
-/// is about to become a row has them in its draft.
+/// A property of dynamic objects. The type of its values is decided by the column. A managed object reads them from its row;
+/// an object that is about to become a row has them in its draft.
 ///
-/// The offset by which other properties find their place in an instance is the position in the draft here.
+/// Other properties are found in an instance by an offset; here the offset is the position in the draft.
 enum DynamicField<Value: _Persistable>: PersistedField {
   private static func draft(_ object: ObjectBase) -> DynamicDraft {
     guard let draft = object.asDynamic?.draft else {
@@ -13,7 +13,7 @@ enum DynamicField<Value: _Persistable>: PersistedField {
     return draft
   }
 
-  /// What is in the draft, made now where nothing was given.
+  /// The value in the draft. If none was given, the default is made now.
   private static func current(_ object: ObjectBase, _ position: Int) -> Value {
     let draft = draft(object)
     if let value = draft.values[position] as? Value { return value }
@@ -22,7 +22,7 @@ enum DynamicField<Value: _Persistable>: PersistedField {
     return value
   }
 
-  /// Also of ids and dates, which else are new ones.
+  /// The zero of the type. It is used for ids and dates too, whose default would otherwise be a new id or the current moment.
   private static var zero: Value? {
     guard let scalar = Value.self as? any _Scalar.Type else { return nil }
     return scalar._load(scalar._column.zero) as? Value
@@ -36,7 +36,7 @@ enum DynamicField<Value: _Persistable>: PersistedField {
   static func role(in object: ObjectBase, at offset: Int) -> PropertyRole { .plain }
   static func declaredType(in object: ObjectBase, at offset: Int) -> _PropertyType { propertyType }
 
-  // An instance has nothing of its own for the property.
+  // An instance stores nothing for the property.
   static func initializeManaged(_ instance: FreshInstance, at offset: Int, position: Int) {}
   static func initializeRecording(_ instance: FreshInstance, at offset: Int, position: Int) {}
   static func makeManaged(_ object: ObjectBase, at offset: Int, position: Int) {}
@@ -85,7 +85,7 @@ enum DynamicField<Value: _Persistable>: PersistedField {
     (object.keptContext == nil ? current(object, offset) : Value._read(object, position))._plainValue
   }
 
-  // The types are those of the columns, which hold nothing else.
+  // The types are those of the columns, so every stored value has a value in the program.
   static func unknown(_ object: ObjectBase, at offset: Int, position: Int) -> RealmStorage.Value? { nil }
   static func set(unknown value: RealmStorage.Value, _ object: ObjectBase, at offset: Int, position: Int) {
     object.store(value, position)
@@ -95,7 +95,7 @@ enum DynamicField<Value: _Persistable>: PersistedField {
 }
 
 extension PropertySchema {
-  /// What reads and sets the property in dynamic objects.
+  /// The operations that read and set the property in dynamic objects.
   var dynamicField: any PersistedField.Type {
     switch type {
     case .bool: field(of: Bool.self)

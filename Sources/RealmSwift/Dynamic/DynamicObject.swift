@@ -1,22 +1,24 @@
 import RealmStorage
 
-/// An object of a table of a file, with the properties that the table has: no class of the program is needed for it.
+/// An object of a table of a file, with the properties of that table. The program needs no class for it.
 ///
 ///     for person in realm.dynamicObjects("Person") {
 ///       print(person["name"] as? String ?? "", person.age ?? "")
 ///     }
 ///
-/// Properties are read and set by the names of their columns. Whole numbers are `Int`; links are `DynamicObject`; lists, sets and maps are `List`,
-/// `MutableSet` and `Map` of such. A value of another type than the column's stops the program, as does a name that the table has no column for.
+/// Properties are read and set by the names of their columns. Whole numbers are `Int`, and links are `DynamicObject`. Lists,
+/// sets and maps are `List`, `MutableSet` and `Map` of such values. A value of another type than the column's stops the
+/// program, and so does a name that is not a column of the table.
 ///
-/// It comes from a realm, by `dynamicObjects(_:)`, `dynamicObject(ofType:forPrimaryKey:)`, `dynamicCreate(_:value:update:)`, from a
-/// `Migration`, or by another dynamic object: one that is made by `DynamicObject()` is of no table and has no properties.
+/// Dynamic objects come from `Realm.dynamicObjects(_:)`, `Realm.dynamicObject(ofType:forPrimaryKey:)`,
+/// `Realm.dynamicCreate(_:value:update:)`, a `Migration`, or another dynamic object. An object that `DynamicObject()` makes
+/// belongs to no table and has no properties.
 @dynamicMemberLookup
 public final class DynamicObject: Object {
-  /// Of an object that is about to become a row: its table, and what it was given.
+  /// The table and the given values of an object that is about to become a row.
   var draft: DynamicDraft?
 
-  /// An object of no table, which has no properties.
+  /// Makes an object of no table, which has no properties.
   public override init() { super.init() }
 
   init(_ draft: DynamicDraft) {
@@ -24,23 +26,24 @@ public final class DynamicObject: Object {
     super.init()
   }
 
-  /// The value of a property by its name, as `object["name"]`. The name is compared with those of the properties before it.
+  /// The value of a property, as `object["name"]` gives it. A property of this class, such as `realm`, takes precedence over
+  /// a column of the same name.
   public subscript(dynamicMember member: String) -> Any? {
     get { self[member] }
     set { self[member] = newValue }
   }
 
-  /// False: it stands for the classes that a realm has no class of the program for.
+  /// Returns false: a realm never stores this class itself.
   public override class func shouldIncludeInDefaultSchema() -> Bool { false }
 
-  /// Nil: its objects have each the schema of their table.
+  /// Returns nil: the objects each have the schema of their table.
   public override class func sharedSchema() -> RLMObjectSchema? { nil }
 }
 
-/// What a dynamic object was given before it is a row.
+/// The values that a dynamic object was given before it becomes a row.
 final class DynamicDraft {
   let model: ObjectModel
-  /// By the position of the property; nil where none was given.
+  /// The values by the position of the property; nil if none was given.
   var values: [Any?]
 
   init(_ model: ObjectModel) {
@@ -50,21 +53,21 @@ final class DynamicDraft {
 }
 
 extension ObjectBase {
-  /// The class it is of: of a dynamic object, its table as a class.
+  /// The class of the object; for a dynamic object it is its table as a class.
   final var ownModel: ObjectModel {
     if let keptContext { return keptContext.use { $0.binding.model } }
     if let draft = asDynamic?.draft { return draft.model }
     return ObjectModel.of(type(of: self))
   }
 
-  /// The same object, where it has no class of the program.
+  /// This object as a dynamic object; nil if it has a class of the program.
   final var asDynamic: DynamicObject? {
     type(of: self).isDynamic ? unsafeDowncast(self, to: DynamicObject.self) : nil
   }
 
-  /// Its objects are of tables.
+  /// Whether this is the class of dynamic objects.
   static var isDynamic: Bool { self == DynamicObject.self }
 
-  /// It belongs to another object.
+  /// Whether the object is embedded and so belongs to another object.
   final var isPart: Bool { self is EmbeddedObject || asDynamic?.ownModel.isEmbedded == true }
 }

@@ -1,27 +1,35 @@
 import RealmStorage
 
 extension Realm {
-  /// All objects of a class, by the name it is stored under, as they are at any time. The program needs no class for it, and the realm may have
-  /// been opened with none: `objectTypes = []`.
+  /// All objects of a class, as a live result. The program does not need to have the class, and the realm may have been
+  /// opened without classes, by `objectTypes = []`.
   ///
-  /// - Precondition: the file has the class: otherwise the program stops.
+  /// - Parameter typeName: the name of the class in the schema. A class that the file does not have stops the program.
   public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
     Results(_CollectionContent(session.here.tableContext(typeName)))
   }
 
-  /// The object with a primary key, of a class by the name it is stored under; nil where there is none. O(log n).
+  /// The object of a class with a primary key; nil if there is none. O(log n).
   ///
-  /// - Precondition: the file has the class, which has a primary key of that type: otherwise the program stops.
+  /// - Parameters:
+  ///   - typeName: the name of the class in the schema. A class that the file does not have, or that has no primary key,
+  ///     stops the program.
+  ///   - key: the value of the primary key. A value of another type than the key's stops the program.
   public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
     session.here.tableContext(typeName).object(withPrimaryKey: key)?.asDynamic
   }
 
-  /// Makes an object of a class, by the name it is stored under, as `create(_:value:update:)` does.
+  /// Makes an object of a class and adds it to the realm, as `create(_:value:update:)` does. The realm must be in a write
+  /// transaction; otherwise the program stops.
   ///
-  /// Values are given by the names that are stored; what is not given is zero, empty or nil.
-  ///
-  /// - Precondition: in a write transaction; the file has the class, which is not embedded; each value fits its property; with an
-  ///   update the class has a primary key, and without one the key is new.
+  /// - Parameters:
+  ///   - typeName: the name of the class in the schema. A class that the file does not have, and an embedded class, stop the
+  ///     program.
+  ///   - value: the values by column names. A property that is not given is zero, empty or nil. A value that does not fit its
+  ///     property stops the program.
+  ///   - update: whether an object with the same primary key is updated. With an update, a class without a primary key stops
+  ///     the program; without one, so does a primary key that another object has.
+  /// - Returns: the object, which is managed.
   @discardableResult
   public func dynamicCreate(
     _ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error
@@ -60,31 +68,33 @@ extension ObjectBase {
     return _CollectionCell(managedRow, position: position)
   }
 
-  /// A list of objects by the name of its property, with dynamic objects in place of those of a class.
+  /// A list of objects in a property, as a list of dynamic objects.
   ///
-  /// - Precondition: the object is managed, and the property is a list of objects: otherwise the program stops.
+  /// - Parameter propertyName: the name of the property. The program stops if the object is unmanaged, or the property is not
+  ///   a list of objects.
   public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
     List(dynamicCell(propertyName, .list, "List"))
   }
 
-  /// A set of objects by the name of its property, with dynamic objects in place of those of a class.
+  /// A set of objects in a property, as a set of dynamic objects.
   ///
-  /// - Precondition: the object is managed, and the property is a set of objects: otherwise the program stops.
+  /// - Parameter propertyName: the name of the property. The program stops if the object is unmanaged, or the property is not
+  ///   a set of objects.
   public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
     MutableSet(dynamicCell(propertyName, .set, "MutableSet"))
   }
 
-  /// A map of objects by the name of its property, with dynamic objects in place of those of a class.
+  /// A map of objects in a property, as a map of dynamic objects.
   ///
-  /// - Precondition: the object is managed, and the property is a map of objects: otherwise the program stops.
+  /// - Parameter propertyName: the name of the property. The program stops if the object is unmanaged, or the property is not
+  ///   a map of objects.
   public final func dynamicMap<Key: _MapKey>(_ propertyName: String) -> Map<Key, DynamicObject?> {
     Map(dynamicCell(propertyName, .map, "Map"))
   }
 }
 
 extension AnyRealmValue {
-  /// The object as a dynamic one: of whatever class, also one that the program does not have. Nil of what is no object, and of an
-  /// object that is in no realm.
+  /// The object as a dynamic object, whatever its class. It is nil if the value is not an object, or the object is unmanaged.
   public var dynamicObject: DynamicObject? {
     guard case .object(let object) = self else { return nil }
     return object.asDynamic ?? object.dynamicHandle
@@ -92,7 +102,7 @@ extension AnyRealmValue {
 }
 
 extension ObjectBase {
-  /// A dynamic object of the same row; nil of an unmanaged one.
+  /// A dynamic object of the same row; nil if this object is unmanaged.
   final var dynamicHandle: DynamicObject? {
     guard let context, let table = context.binding.table?.id,
       let shown = context.session.tableContext(table)

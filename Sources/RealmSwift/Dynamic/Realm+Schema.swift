@@ -1,8 +1,8 @@
 import RealmStorage
 
 extension Realm {
-  /// The classes that this realm was opened with: those its configuration names. Of a realm that was opened with none, by `objectTypes = []`, it
-  /// is what the file has: each table, as a class of `DynamicObject`s.
+  /// The classes that this realm was opened with. If it was opened without classes, by `objectTypes = []`, they are the
+  /// tables of the file, each as a class of `DynamicObject`s.
   public var schema: Schema {
     if view.configuration.keepsSchema { return Schema(objectSchema: session.here.schemasOfTables()) }
     return Schema(objectSchema: classes.bindings.map { $0.model.objectSchema })
@@ -10,7 +10,7 @@ extension Realm {
 }
 
 extension ObjectBase {
-  /// The object's class, as realms store it; of a dynamic object, the table that it is of.
+  /// The class of the object, as realms store it. For a dynamic object it is the schema of its table.
   public final var objectSchema: ObjectSchema { ownModel.objectSchema }
 }
 

@@ -1,18 +1,20 @@
 import RealmStorage
 
-/// An object of a migration.
+/// An object that a migration block reads or changes.
 public typealias MigrationObject = DynamicObject
 
-/// Called with what changes objects, and the schema version that the file had. What it throws takes the migration back.
+/// A closure that migrates the objects of a file. It is called with the `Migration`, and the schema version that the file
+/// had. If it throws, the file stays unchanged.
 public typealias MigrationBlock =
   @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) throws -> Void
 
-/// Called with an object as it was, and as it is to be.
+/// A closure that is called with an object as it was before the migration, and as it will be after it.
 public typealias MigrationObjectEnumerateBlock = (
   _ oldObject: MigrationObject?, _ newObject: MigrationObject?
 ) throws -> Void
 
-/// Changes objects that were stored by classes of an earlier version, inside of a `migrationBlock`.
+/// Changes the objects that were stored by earlier versions of the classes. A `migrationBlock` gets one, and may use it only
+/// until it returns; a later use stops the program.
 ///
 ///     configuration.migrationBlock = { migration, oldVersion in
 ///       if oldVersion < 2 {
@@ -22,10 +24,10 @@ public typealias MigrationObjectEnumerateBlock = (
 ///       }
 ///     }
 ///
-/// Objects are dynamic, and their properties have the names that are stored. Old objects are as the file has them; new ones are of the classes of the
-/// program, and their primary keys may be set. It is of no use when the block has returned.
+/// Objects are dynamic, and their properties have the stored names. An old object shows the file as it was. A new object has
+/// the properties of the program's class, and its primary key can be set.
 public final class Migration {
-  /// The classes of the file as it was.
+  /// The classes of the file before the migration.
   public let oldSchema: Schema
   /// The classes of the program.
   public let newSchema: Schema
@@ -36,40 +38,57 @@ public final class Migration {
     (oldSchema, newSchema) = (old, new)
   }
 
-  /// Calls `block` with each object that the file has of a class, in the order in which they were made.
+  /// Calls a closure with each object of a class that the file has, in the order in which the objects were made.
   ///
-  /// The new object is nil where the program has no such class any more. An object that was deleted in the block before is left out. Where the file has no such class, it is called
-  /// with each object that the block has made of it, and nil for the old one; where nobody knows the class, with none.
+  /// The new object is nil if the program does not have the class any more. Objects that the migration block has deleted are
+  /// left out. If only the program has the class, the closure is called with each object that the block has made, and the old
+  /// object is nil. If neither has the class, the closure is not called.
   ///
+  /// - Parameters:
+  ///   - typeName: the name of the class in the schema.
+  ///   - block: the closure, with the old object and the new one.
   /// - Throws: what `block` throws.
   public func enumerateObjects(ofType typeName: String, _ block: MigrationObjectEnumerateBlock) rethrows {
     try migrator.checkOpen().forEachObject(of: typeName, block)
   }
 
-  /// Makes an object, of a dictionary by stored names, or an array in the order of the stored properties. What is not given is zero, empty or nil.
+  /// Makes an object of a class of the program.
   ///
-  /// - Precondition: the program has the class, which is not embedded: otherwise the program stops.
+  /// - Parameters:
+  ///   - typeName: the name of the class in the schema. A class that the program does not have, and an embedded class, stop
+  ///     the program.
+  ///   - value: a dictionary by stored names, or an array in the order of the stored properties. A property that is not given
+  ///     is zero, empty or nil.
   @discardableResult
   public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
     migrator.checkOpen().create(typeName, value)
   }
 
-  /// Deletes a new object. Links to it become nil, and leave the lists they stand in.
+  /// Deletes a new object. Links to it become nil, and lists lose it.
   ///
-  /// - Precondition: it is a new object of this migration: otherwise the program stops.
+  /// - Parameter object: a new object of this migration. Another object stops the program.
   public func delete(_ object: MigrationObject) { migrator.checkOpen().delete(object) }
 
-  /// Deletes all objects of a class, and the class itself where the program does not have it, and no class that stays links to it.
+  /// Deletes all objects of a class. The class itself is deleted too if the program does not have it and no remaining class
+  /// links to it.
   ///
-  /// - Returns: whether the file had the class, or the program has it.
+  /// - Parameter typeName: the name of the class in the schema.
+  /// - Returns: whether the file or the program has the class. The answer is false if a class that the program does not have
+  ///   was deleted before in this migration.
   @discardableResult
   public func deleteData(forType typeName: String) -> Bool { migrator.checkOpen().deleteData(of: typeName) }
 
-  /// Gives a property another name, with all its values. A property of another type keeps those that convert without loss. It is to be called before objects
-  /// of the class are gone through.
+  /// Renames a property and keeps its values. If the types differ, values that convert without loss are kept. Call it before
+  /// the objects of the class are enumerated.
   ///
-  /// A name that the file does not have, or has already, or that the class does not declare, takes the migration back at the end of the block:
-  /// opening throws `Realm.Error.schemaMismatch`.
+  /// The migration fails at the end of the block, and opening throws `Realm.Error.schemaMismatch`, if the file does not have
+  /// the class or the property `oldName`, if it has `newName` already, if the program's class still declares `oldName`, or if
+  /// it does not declare `newName`.
+  ///
+  /// - Parameters:
+  ///   - typeName: the name of the class in the schema.
+  ///   - oldName: the stored name in the file.
+  ///   - newName: the stored name in the program's class.
   public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
     migrator.checkOpen().rename(oldName, to: newName, in: typeName)
   }

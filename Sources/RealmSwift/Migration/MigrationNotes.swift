@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// What a migration block did that is looked at when it has returned.
+/// What a migration block did, as far as it is checked after the block has returned.
 final class MigrationNotes {
   private struct Misfit {
     let property: String
@@ -14,13 +14,13 @@ final class MigrationNotes {
 
   init(old: RealmSession, new: RealmSession) { (self.old, self.new) = (old, new) }
 
-  /// What an old object stands for where it is linked to.
+  /// What an old object becomes if the block links to it.
   enum Moved {
-    /// The new object of its row.
+    /// The new object of the same row.
     case object(ObjectBase)
-    /// None: its new object was deleted.
+    /// Nothing, because its new object was deleted.
     case gone
-    /// Itself: it is no old object, or is a part of another, and is copied.
+    /// The object itself: it is not an old object, or it is embedded and is copied.
     case itself
   }
 
@@ -32,14 +32,16 @@ final class MigrationNotes {
     return shown.hasRow(object.row, birth: new.generation) ? .object(shown.object(object.row)) : .gone
   }
 
-  /// Primary keys may be set, and be there twice until the end: the index that would refuse them is made anew then.
+  /// Allows primary keys to be set, and to have duplicates until the end of the migration. The unique index is removed now
+  /// and made anew at the end.
   func willSet(_ position: Int, of context: ObjectContext) {
     let column = context.binding.columns[position]
     guard context.binding.table?.columns[column].index == .unique else { return }
     loosen(context, column)
   }
 
-  /// Objects with a key that is there may be made, too.
+  /// Allows objects to be made whose primary key another object has. The unique index is removed now and made anew at the
+  /// end.
   func willMake(_ context: ObjectContext) {
     guard let columns = context.binding.table?.columns else { return }
     for column in columns.indices where columns[column].index == .unique { loosen(context, column) }
@@ -63,7 +65,7 @@ final class MigrationNotes {
 
   func note(_ problem: String) { problems.append(problem) }
 
-  /// What was wrong, in words; nil where nothing was.
+  /// What was wrong, in words; nil if nothing was.
   var problem: String? {
     let misfits = misfits.values.sorted { $0.property < $1.property }.map {
       "property \($0.property) is of type \($0.type), and can't be set to \($0.samples.joined(separator: ", "))"

@@ -1,29 +1,30 @@
-/// What a migration would do to a file, as `Realm.dryRunMigration(for:)` finds it.
+/// The changes that a migration would make to a file; `Realm.dryRunMigration(for:)` makes it.
 public struct MigrationReport: Sendable, Hashable {
-  /// A class, and how many objects the file has of it.
+  /// A class, with the number of its objects before and after the migration.
   public struct ClassCount: Sendable, Hashable {
-    /// The name it is stored under.
+    /// The name of the class in the schema.
     public let className: String
-    /// Before the migration; nil where the file has no such class.
+    /// The number of objects before the migration; nil if the file has no such class.
     public let before: Int?
-    /// After it; nil where the class is gone then.
+    /// The number of objects after the migration; nil if the migration deletes the class.
     public let after: Int?
   }
 
-  /// The schema version of the file.
+  /// The schema version that the file has.
   public let oldSchemaVersion: UInt64
-  /// The one that it would have.
+  /// The schema version that the file would have.
   public let newSchemaVersion: UInt64
-  /// What would change of classes and properties, in words, a line each.
+  /// The changes of classes and properties, each in words on one line.
   public let changes: [String]
   /// The classes of the file, and those that would be added.
   public let classes: [ClassCount]
 
-  /// Nothing would change.
+  /// Whether nothing would change.
   public var isEmpty: Bool { changes.isEmpty && oldSchemaVersion == newSchemaVersion }
 }
 
 extension MigrationReport: CustomStringConvertible {
+  /// A text for people that shows the versions, the changes, and the number of objects of each class.
   public var description: String {
     let lines =
       ["schema version \(oldSchemaVersion) to \(newSchemaVersion)"] + changes

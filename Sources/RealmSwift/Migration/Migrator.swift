@@ -1,27 +1,29 @@
 import Foundation
 import RealmStorage
 
-/// Runs the migration block of a program in the transaction that makes a file fit its classes.
+/// Runs the migration block of a program, in the transaction that makes a file fit the program's classes.
 final class Migrator {
   private let steps: SchemaSteps
   private let file: RealmFile
-  /// Reads the file as it was.
+  /// The session that reads the file as it was.
   private let old: RealmSession
-  /// Writes by the transaction.
+  /// The session that writes in the transaction.
   private let new: RealmSession
-  /// Keep the sessions.
+  /// Keeps the sessions alive.
   private let lives: [SessionLife]
   private let notes: MigrationNotes
   private var progress: MigrationProgress
   private var isOpen = true
-  /// Tables that go at the end.
+  /// The names of tables that are deleted at the end.
   private var doomed: Set<String> = []
-  /// What was renamed, in words.
+  /// The properties that were renamed, in words.
   private(set) var renamed: [String] = []
 
   private var models: [ObjectModel] { steps.update.models }
   private var transaction: WriteTransaction { steps.transaction }
 
+  /// Prepares the migration.
+  ///
   /// - Precondition: `steps` are prepared.
   init(_ file: RealmFile, _ steps: SchemaSteps) throws {
     self.file = file
@@ -39,7 +41,8 @@ final class Migrator {
     try showNewTables()
   }
 
-  /// New objects have the properties that the program's classes have, and those of classes that it has not none. Keys may be set.
+  /// Makes the new objects show the properties of the program's classes. Objects of a class that the program does not have
+  /// show all columns. Primary keys can be set.
   private func showNewTables() throws {
     let tables = try transaction.schemas()
     new.tableModels = file.classes.models(of: tables) { table in
@@ -52,9 +55,10 @@ final class Migrator {
     }
   }
 
-  /// Answers the classes whose tables are to go.
+  /// Runs the migration block.
   ///
-  /// - Throws: what the block throws; `Realm.Error.schemaMismatch` where it did what can't be done.
+  /// - Returns: the names of the tables that are to be deleted.
+  /// - Throws: what the block throws; `Realm.Error.schemaMismatch` if the block did something that is not possible.
   func run() throws -> Set<String> {
     defer { end() }
     if let block = steps.update.configuration.migrationBlock {
@@ -71,7 +75,7 @@ final class Migrator {
     return doomed
   }
 
-  /// All is committed.
+  /// Called when the migration is committed.
   func finish() { progress.finish() }
 
   private func end() {
@@ -203,7 +207,7 @@ final class Migrator {
 }
 
 extension PropertySchema {
-  /// The same, where it may be set: it is no primary key.
+  /// The same property without the role of a primary key, so that it can be set.
   fileprivate var withoutKey: PropertySchema {
     guard role == .primaryKey else { return self }
     return PropertySchema(
@@ -211,11 +215,11 @@ extension PropertySchema {
   }
 }
 
-/// How much of a migration is done.
+/// Reports which part of a migration is done.
 private struct MigrationProgress {
   private let rows: Int
   private let tell: (@Sendable (Double) -> Void)?
-  /// The classes that were gone through.
+  /// The classes that were enumerated.
   private var counted: Set<String> = []
   private var sum = 0
   private var told = 0
@@ -225,7 +229,7 @@ private struct MigrationProgress {
     self.tell = tell
   }
 
-  /// A class counts once, however often it is gone through.
+  /// Begins a class, and answers whether it counts. A class counts once, even if it is enumerated several times.
   mutating func begin(_ name: String) -> Bool { counted.insert(name).inserted }
 
   mutating func step() {

@@ -1,9 +1,12 @@
 public import Foundation
 import RealmStorage
 
-/// The schema version of a file: the one that it was opened with last; 0 of a file that was given none.
+/// The schema version with which a file was last opened; 0 if it was never given one.
 ///
-/// - Throws: `Realm.Error.fileNotFound` where there is no file, and what opening it would throw.
+/// - Parameters:
+///   - fileURL: the file of the realm.
+///   - encryptionKey: the key of the file; nil if it is not encrypted.
+/// - Throws: `Realm.Error.fileNotFound` if there is no file, and what opening the file would throw.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
   try Realm.Error.wrapping { () throws(StorageError) in
     let database = try Database(path: fileURL.path, options: .reading(encryptionKey.map { Array($0) }))
@@ -13,10 +16,11 @@ public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throw
 }
 
 extension Realm {
-  /// Migrates a file, as opening it would, and closes it again. Does nothing where it has the version already.
+  /// Migrates a file as opening it would, and closes it again. It does nothing if the file fits already.
   ///
-  /// - Throws: `Realm.Error`: `.schemaMismatch` where it can't be done, `.alreadyOpen` where another process has the file open; what the
-  ///   migration block throws. The file is as it was then.
+  /// - Parameter configuration: the realm, with the classes and the schema version to migrate to.
+  /// - Throws: `Realm.Error.schemaMismatch` if the file can't be migrated, `Realm.Error.alreadyOpen` if another process has
+  ///   the file open, what opening throws, and what the migration block throws. The file is then unchanged.
   public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws {
     try autoreleasepool { _ = try open(configuration) }
   }
@@ -25,11 +29,15 @@ extension Realm {
     try Realm(configuration: configuration)
   }
 
-  /// Does all that a migration would do, the block included, and takes it back: tells what it would change, and what it would throw.
+  /// Runs a migration, with its block, and rolls it back. It finds what the migration would change, and which error it would
+  /// throw.
   ///
-  /// It takes as long as the migration, and as much room in the file until it is closed. Nobody else writes meanwhile.
+  /// It takes as long as the migration, and as much space in the file until the file is closed. No one else can write to the
+  /// file meanwhile.
   ///
-  /// - Throws: `Realm.Error.fileNotFound` where there is no file, `.alreadyOpen` where this process or another has it open, and what opening it would throw.
+  /// - Parameter configuration: the realm, with the classes and the schema version to migrate to.
+  /// - Throws: `Realm.Error.fileNotFound` if there is no file, `Realm.Error.alreadyOpen` if this process or another has it
+  ///   open, what opening throws, and what the migration block throws.
   public static func dryRunMigration(
     for configuration: Configuration = .defaultConfiguration
   ) throws -> MigrationReport {

@@ -1,13 +1,16 @@
-/// An object that is only sent: a program writes it and never reads it. Inherit from it in place of `Object` for what goes to a server
-/// and nowhere else.
+/// The superclass of classes whose objects a program writes for a server and never reads again. Inherit from it instead of
+/// `Object` for such data.
 ///
-/// Device sync has no such objects yet: objects of it stay in the file.
+/// Device sync does not send such objects yet: they stay in the file.
 open class AsymmetricObject: ObjectBase {
-  /// An unmanaged object with the values its properties declare.
+  /// Makes an unmanaged object. Each property has the value that its declaration gives.
   public override init() { super.init() }
 
-  /// An unmanaged object with values of a dictionary by property name, of an array in the order of the properties, or of
-  /// another object; properties that it does not give have the values they declare.
+  /// Makes an unmanaged object and sets its properties from `value`.
+  ///
+  /// - Parameter value: a dictionary by property name, an array with the values in the order of the properties, or another
+  ///   object. A property that `value` does not give keeps the value that its declaration gives. A value of the wrong type
+  ///   stops the program.
   public convenience init(value: Any) {
     self.init()
     ValueReader().fill(self, from: value)

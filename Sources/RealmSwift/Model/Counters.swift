@@ -1,19 +1,25 @@
 import RealmStorage
 
-/// Objects whose whole numbers can be added to. All are.
+/// Objects whose whole-number properties can be incremented. `Object` and `EmbeddedObject` conform.
 public protocol _ObjectWithCounters: ObjectBase {}
 
 extension Object: _ObjectWithCounters {}
 extension EmbeddedObject: _ObjectWithCounters {}
 
 extension _ObjectWithCounters {
-  /// Adds to a property, in a write transaction where the object is managed. What several add to one property is added up, where
-  /// to set it would keep the last.
+  /// Adds a number to a property. A managed object needs a write transaction.
+  ///
+  /// In a synced realm the amounts that several clients add to one property are added up. If the clients set the property
+  /// instead, only the last value is kept.
   ///
   ///     try realm.write { post.increment(\.likes) }
   ///
-  /// - Parameter amount: less than zero to take away.
-  /// - Precondition: the property is no primary key and can hold the sum.
+  /// A sum that the property can't hold stops the program. If the object is managed, so do a missing write transaction, a key
+  /// path through another object, and a primary key.
+  ///
+  /// - Parameters:
+  ///   - keyPath: a property of the object itself.
+  ///   - amount: the number to add; a negative number subtracts.
   public func increment<Number: _IntegerScalar>(
     _ keyPath: ReferenceWritableKeyPath<Self, Number>, by amount: Number = 1
   ) {
@@ -26,7 +32,16 @@ extension _ObjectWithCounters {
     add(Int64(amount), PropertyRecorder.names(keyPath), within: Int64(Number.min)...Int64(Number.max))
   }
 
-  /// The same for a property that may be nil, and stays so.
+  /// Adds a number to an optional property. A managed object needs a write transaction. A property that is nil stays nil.
+  ///
+  /// In a synced realm the amounts that several clients add to one property are added up.
+  ///
+  /// A sum that the property can't hold stops the program. If the object is managed, so do a missing write transaction, a key
+  /// path through another object, and a primary key.
+  ///
+  /// - Parameters:
+  ///   - keyPath: a property of the object itself.
+  ///   - amount: the number to add; a negative number subtracts.
   public func increment<Number: _IntegerScalar>(
     _ keyPath: ReferenceWritableKeyPath<Self, Number?>, by amount: Number = 1
   ) {

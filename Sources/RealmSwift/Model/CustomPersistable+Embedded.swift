@@ -1,12 +1,12 @@
 public import RealmStorage
 
-// A type of the program that is stored as an embedded object: as an optional link, whose target belongs to the property, or
-// to the place in the list or map.
+// A custom type that is stored as an embedded object is an optional link. The linked object belongs to the property, or to
+// the place in the list or map.
 
 extension EmbeddedObject: _CustomPersistedForm {}
 
 extension _CustomPersistable where PersistedType: EmbeddedObject {
-  /// By the values that the embedded object stores.
+  /// Hashes the values that the embedded object stores.
   public func hash(into hasher: inout Hasher) {
     let object = persistableValue
     for property in object.ownModel.properties
@@ -52,7 +52,7 @@ extension _CustomPersistable where PersistedType: EmbeddedObject {
     object.store(value._stored(object.addingRow(position)), position)
   }
 
-  /// A link to a row tells nothing without the realm.
+  /// The answer is nil because a link can't be followed without a realm.
   public static func _load(_ value: Value) -> Self? { nil }
   public var _value: Value { .null }
   public func _stored(_ row: _RowOfObject) -> Value { row(persistableValue).map { .link($0) } ?? .null }

@@ -1,18 +1,20 @@
 public import RealmStorage
 
-/// What a type of the program's may be stored as: a value, or an embedded object.
+/// The types that a custom type can be stored as: a value, or an embedded object.
 public protocol _CustomPersistedForm: _PersistableInsideOptional {}
 
-/// What `CustomPersistable` and `FailableCustomPersistable` have in common. Conform to one of them.
+/// The requirements that `CustomPersistable` and `FailableCustomPersistable` share. Programs conform to one of these two.
 public protocol _CustomPersistable: _Scalar where PersistedType: _CustomPersistedForm {
-  // Said again, so that it is told by the members.
+  // Declared again so that the compiler infers it from the members.
+  /// The type that is stored.
   associatedtype PersistedType
-  /// What is stored.
+  /// The value to store. It is asked for each time the value is stored, compared or hashed.
   var persistableValue: PersistedType { get }
+  /// Makes a value of a stored one; nil if there is none for it.
   static func _restored(_ value: PersistedType) -> Self?
 }
 
-/// A type of the program that is stored as one of the types that can be: a color as a number, a measure as a double.
+/// A type of the program that is stored as another type, such as a color that is stored as a number.
 ///
 ///     struct Color: CustomPersistable {
 ///       var rgb: Int
@@ -20,8 +22,8 @@ public protocol _CustomPersistable: _Scalar where PersistedType: _CustomPersiste
 ///       var persistableValue: Int { rgb }
 ///     }
 ///
-/// Queries and sorts go by what is stored. What has several parts is stored as an embedded object, of which
-/// `persistableValue` makes a new one each time:
+/// Queries and sorts use the stored value. A type with several parts is stored as an embedded object; `persistableValue`
+/// makes a new object each time:
 ///
 ///     class Point: EmbeddedObject {
 ///       @Persisted var x = 0.0
@@ -33,19 +35,24 @@ public protocol _CustomPersistable: _Scalar where PersistedType: _CustomPersiste
 ///       var persistableValue: Point { Point(value: [x, y]) }
 ///     }
 ///
-/// A property of it need not be optional: where nothing is stored it is made of an embedded object as `init()` leaves it.
+/// A property of such a type does not need to be optional. If no embedded object is stored, the value is made of an object
+/// that its `init()` made.
 public protocol CustomPersistable: _CustomPersistable {
+  /// The type that is stored.
   associatedtype PersistedType
-  /// The value that was stored as `persistedValue`, whatever it is.
+  /// Makes a value of a stored one. It must accept every value of `PersistedType`.
   init(persistedValue: PersistedType)
 }
 
-/// A type of the program that is stored as another, not all of whose values are one of it: a URL as a text.
+/// A type of the program that is stored as another type, if some stored values have no value of this type. A URL that is
+/// stored as a text is an example.
 ///
-/// What is stored and none of it is nil in an optional property, and stops the program in any other.
+/// If what is stored has no value of this type, an optional property reads as nil, and reading any other property stops the
+/// program.
 public protocol FailableCustomPersistable: _CustomPersistable {
+  /// The type that is stored.
   associatedtype PersistedType
-  /// The value that was stored as `persistedValue`; nil where that is none.
+  /// Makes a value of a stored one; nil if there is none for it.
   init?(persistedValue: PersistedType)
 }
 
@@ -68,7 +75,7 @@ extension _CustomPersistable {
     return initial
   }
 
-  /// A property that was given no value holds one all the same.
+  /// Whether a value can be made of the zero of `PersistedType`. A property that was given no value holds that zero.
   static var hasInitial: Bool {
     guard let stored = PersistedType.self as? any _Persistable.Type,
       let first = stored._initial() as? PersistedType
@@ -76,7 +83,7 @@ extension _CustomPersistable {
     return _restored(first) != nil
   }
 
-  /// What the class declares for the property.
+  /// The value that the class declares for the property.
   static func declaredPlaceholder(of recorder: ObjectBase, _ position: Int) -> Self {
     let model = ObjectModel.of(type(of: recorder))
     let property = model.properties[position]
@@ -88,6 +95,7 @@ extension _CustomPersistable {
 // MARK: - Stored as a value
 
 extension _CustomPersistable where PersistedType: _Scalar {
+  /// Adds the stored value to the hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(persistableValue) }
 
   public static var _column: ColumnType { PersistedType._column }

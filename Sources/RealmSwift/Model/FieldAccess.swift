@@ -1,17 +1,17 @@
 import Foundation
 import RealmStorage
 
-/// What adding an object does with each of its properties, as code for the property's very type.
+/// The operations by which an object is added to a realm, for one property, as code that is compiled for the property's type.
 ///
-/// `PersistedField` does the same for any type, by looking up its metadata at each call: an object takes several times as
-/// long to add.
+/// `PersistedField` has the same operations for any type, but looks up the type's metadata at each call; adding an object
+/// then takes several times as long.
 struct FieldAccess {
   /// See `PersistedField.stored`.
   let stored: (ObjectBase, Int, _RowOfObject) -> Value
   /// See `PersistedField.adopter`.
   let adopt: (ObjectBase, _ offset: Int) -> Void
-  /// Puts the value into a row that is being made; nil of types whose values run code that might read the table
-  /// meanwhile.
+  /// Puts the value into a row that is being made. It is nil for types whose values run code of the program, which might read
+  /// the table meanwhile.
   let insert: ((ObjectBase, _ offset: Int, inout NewRow, _ column: Int) throws(StorageError) -> Void)?
 
   init(_ field: any PersistedField.Type, position: Int) {
@@ -24,7 +24,7 @@ struct FieldAccess {
     insert = nil
   }
 
-  /// Inlined, so that each use is compiled for its type.
+  /// Inlined, so that each use is compiled for its own type.
   @inline(__always)
   private init<Value: _Persistable>(of type: Value.Type, _ position: Int) {
     stored = { object, offset, row in Persisted<Value>.stored(object, at: offset, row) }

@@ -1,33 +1,41 @@
-/// An object that can be stored: inherit from it, and mark what is to be stored by `@Persisted`.
+/// The superclass of classes whose objects a realm stores by themselves. A subclass marks the properties to store by
+/// `@Persisted`.
 ///
 ///     class Person: Object {
 ///       @Persisted(primaryKey: true) var id: Int
 ///       @Persisted var name = ""
 ///       @Persisted var dogs: List<Dog>
 ///     }
+///
+/// An object is unmanaged until `Realm.add(_:update:)` or `Realm.create(_:value:update:)` puts it into a realm; see
+/// `ObjectBase`.
 open class Object: ObjectBase {
-  /// An unmanaged object with the values its properties declare.
+  /// Makes an unmanaged object. Each property has the value that its declaration gives.
   public override init() { super.init() }
 
-  /// An unmanaged object with values of a dictionary by property name, of an array in the order of the properties, or of
-  /// another object; properties that it does not give have the values they declare.
+  /// Makes an unmanaged object and sets its properties from `value`.
+  ///
+  /// - Parameter value: a dictionary by property name, an array with the values in the order of the properties, or another
+  ///   object. A property that `value` does not give keeps the value that its declaration gives. A value of the wrong type
+  ///   stops the program.
   public convenience init(value: Any) {
     self.init()
     ValueReader().fill(self, from: value)
   }
 
-  /// The name of the property whose value no two objects share, in a class without `@Persisted(primaryKey: true)`. Nil unless
-  /// overridden.
+  /// The name of the primary key, for a class that declares no `@Persisted(primaryKey: true)`. No two objects of the class
+  /// have the same value of that property. The default is nil: no primary key.
   open class func primaryKey() -> String? { nil }
 
-  /// The names of properties by whose values objects are found in O(log n), beside those that `@Persisted` tells. None unless
-  /// overridden.
+  /// The names of properties that get an index, in addition to those declared with `@Persisted(indexed: true)`. An index
+  /// finds objects by the value of the property in O(log n). The default is an empty array.
   open class func indexedProperties() -> [String] { [] }
 
-  /// The names of properties that are not stored, in a class without `@Persisted`. None unless overridden.
+  /// The names of properties that are not stored, for a class that uses no `@Persisted`. The default is an empty array.
   open class func ignoredProperties() -> [String] { [] }
 
-  /// Whether both show the same row of the same realm; an unmanaged object is the same as itself only.
+  /// Whether both objects show the same row of the same realm. An unmanaged object is the same only as itself. The answer is
+  /// false if `other` is nil.
   public final func isSameObject(as other: Object?) -> Bool {
     guard let other else { return false }
     return self === other || isRow(of: other)

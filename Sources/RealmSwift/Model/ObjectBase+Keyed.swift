@@ -1,11 +1,15 @@
 import Foundation
 
 extension ObjectBase {
-  /// The value of a property by its name: nil where it is null, of an `AnyRealmValue` what it holds, and what is stored where the
-  /// program has no value for that, as of an enumeration without such a case.
+  /// The value of a property by its name.
   ///
-  /// What is set is converted as `init(value:)` converts it: of dictionaries and arrays objects are made, which a managed object adds
-  /// to its realm. A name that no property has, and a value of another type, stop the program.
+  /// The getter answers nil for null. For an `AnyRealmValue` it answers what the value holds. If the program has no value for
+  /// what is stored, such as an enumeration without a case for it, the getter answers the stored value itself.
+  ///
+  /// The setter converts a value as `init(value:)` does. If the property links to objects, the setter makes objects of
+  /// dictionaries and arrays, and a managed object adds them to its realm. A name that no property has, a value of the wrong
+  /// type and a new value for a `LinkingObjects` property stop the program. During a migration, a value of the wrong type
+  /// makes the migration fail at its end instead.
   public final subscript(key: String) -> Any? {
     get {
       let (property, position) = property(named: key)
@@ -19,13 +23,13 @@ extension ObjectBase {
           "Computed property",
           "\(model.name).\(key) shows who links here and can't be set; change their links.")
       }
-      // Unwrapped, so that a text that is no value is quoted as it is.
+      // The optional is unwrapped so that the error message quotes a text as it is.
       let any = newValue ?? NSNull()
       let migrating = context?.session.migration == nil ? nil : context?.session
       let value =
         property.type.canLink ? ValueReader(migrating).converted(any, for: property, of: self) : any
       guard property.field.set(value, self, at: property.offset, position: position) else {
-        // A migration goes on, and is taken back at its end.
+        // A migration goes on after such a value, and is rolled back at its end.
         if let migration = context?.session.migration {
           return migration.note(any, doesNotFit: property, of: model)
         }

@@ -1,20 +1,22 @@
-/// What all model classes inherit from. Inherit from `Object`.
+/// The superclass of all model classes. Programs inherit from `Object`, `EmbeddedObject` or `AsymmetricObject` instead.
 ///
-/// An object is *unmanaged* until it is added to a realm: then its properties are its own. A *managed* object is a view of
-/// a row: what it reads is what the realm holds now, and it may be written in a write transaction only. It belongs to
-/// the thread, queue or actor of its realm.
+/// An object is *unmanaged* until it is added to a realm: its properties are then ordinary variables. A *managed* object is a
+/// view of a row: it reads what the realm holds now, and its properties can be set only in a write transaction. A managed
+/// object belongs to the thread, queue or actor of its realm. If the program sets a property outside of a write transaction,
+/// or reads a property of an invalidated object, the program stops.
 open class ObjectBase {
-  /// Of a managed object: its realm and class there.
+  /// The realm and the class of a managed object; nil if the object is unmanaged.
   @exclusivity(unchecked) final private(set) var keptContext: ContextReference?
-  /// Of a managed object: the key of its row.
+  /// The key of the row that a managed object shows.
   @exclusivity(unchecked) final private(set) var row: UInt64 = 0
-  /// Of a managed object: the generation of its realm in which the row was found. Of an unmanaged one, where it keeps what it
-  /// has no values for; 0 where it has all.
+  /// If the object is managed: the generation of its realm in which the row was found. If it is unmanaged: the place where it
+  /// keeps stored values that its properties can't hold, or 0 if there are none.
   @exclusivity(unchecked) final private(set) var birth: UInt64 = 0
-  /// With a primary key: the hash that was asked for last; 0 where none was. It stays when the row goes.
+  /// The hash that was last asked for, of an object whose class has a primary key; 0 if it was never asked for. It stays when
+  /// the row is deleted.
   @exclusivity(unchecked) final private var knownHash = 0
 
-  /// An unmanaged object with the values its properties declare.
+  /// Makes an unmanaged object. Each property has the value that its declaration gives.
   public init() {}
 
   deinit {
@@ -26,11 +28,12 @@ open class ObjectBase {
     }
   }
 
-  /// An unmanaged object is given others to hold: a chain of such may be long when it is freed.
+  /// Notes that this unmanaged object holds other objects, so that a long chain of objects can be freed without deep
+  /// recursion.
   @usableFromInline
   final func noteKeepsObjects() { FreedInTurn.note(self) }
 
-  /// What an unmanaged object keeps of stored values that its properties have no values for.
+  /// The stored values that this unmanaged object keeps because its properties can't hold them.
   final var unknownValues: UnknownValues? {
     get { keptContext == nil && birth != 0 ? UnknownValues.kept(in: birth) : nil }
     set {
@@ -40,29 +43,29 @@ open class ObjectBase {
     }
   }
 
-  /// The context that handles refer to, on whatever thread.
+  /// The context that handles refer to, whatever the current thread is.
   final var contextOfHandles: ObjectContext? { keptContext?.shared }
 
-  /// The context that is to be used on this thread.
+  /// The context to use on the current thread.
   final var context: ObjectContext? { keptContext?.here.counted }
 
-  /// It never changes, and may be read by several threads at a time.
+  /// Whether the object is a frozen handle. Such a handle never changes, and several threads may read it at a time.
   final var isFrozenHandle: Bool { keptContext?.use { $0.isFrozen } ?? false }
 
-  /// What it shows; nil of an unmanaged object.
+  /// The row that a managed object shows; nil if the object is unmanaged.
   final var managedRow: ManagedRow? {
     keptContext.map { ManagedRow($0.shared, row, birth: birth) }
   }
 
-  /// An unmanaged object is about to show the row that was made of it.
+  /// Prepares an unmanaged object for showing the row that was made of it.
   @inline(never)
   private final func endUnmanaged() {
     if birth != 0 { UnknownValues.release(in: birth) }
-    // Made anew, as the key may have changed since it was asked for.
+    // The hash is computed anew because the key may have changed since it was asked for.
     if knownHash != 0 { knownHash = hashOfUnmanaged }
   }
 
-  /// Makes a new or unmanaged object show a row, which was found in a generation.
+  /// Makes a new or unmanaged object show a row, which was found in the generation `birth`.
   @inline(__always)
   final func show(_ row: UInt64, of context: ObjectContext, birth: UInt64) {
     if _slowPath(self.birth | UInt64(bitPattern: Int64(knownHash)) != 0), keptContext == nil {
@@ -74,34 +77,36 @@ open class ObjectBase {
     self.birth = birth
   }
 
-  /// The realm the object is managed by; nil of an unmanaged one.
+  /// The realm that manages the object; nil if the object is unmanaged.
   public final var realm: Realm? { context.map { Realm($0.session) } }
 
-  /// The object was deleted, or its realm was invalidated: no property of it may be read any more, but for that of a deleted one
-  /// in a realm that `keepsDeletedValues`.
+  /// Whether the object was deleted or its realm was invalidated. Reading a property of such an object stops the program,
+  /// except if the object was deleted and its realm was opened with `keepsDeletedValues`. The value is false for an unmanaged
+  /// object.
   public final var isInvalidated: Bool { managedRow.map { !$0.isThere } ?? false }
 
-  /// The name of the class in the schema.
+  /// The name that the class has in the schema.
   public class func className() -> String { _realmObjectName() ?? ObjectModel.unqualifiedName(of: self) }
 
-  /// The class, as realms store it; nil of `DynamicObject`, whose objects have each the schema of their table.
+  /// The schema of the class, as realms store it; nil for `DynamicObject`, whose objects each have the schema of their table.
   public class func sharedSchema() -> RLMObjectSchema? { ObjectModel.of(self).objectSchema }
 
-  /// The name that the class has in the schema, where it is to be another than its own. Nil unless overridden.
+  /// The name that the class has in the schema, if that differs from the name of the Swift class. The default is nil: the
+  /// name of the Swift class.
   open class func _realmObjectName() -> String? { nil }
 
-  /// The names under which properties are stored, by the names of the properties: of those that are stored under another.
-  /// Nothing unless overridden. Programs use the properties' names.
+  /// The stored names of properties, by property name, for those that are stored under another name. The default is an empty
+  /// dictionary. Programs use the property names everywhere else.
   open class func propertiesMapping() -> [String: String] { [:] }
 
-  /// Whether realms without `objectTypes` store this class. True unless overridden.
+  /// Whether a realm whose configuration has no `objectTypes` stores this class. The default is true.
   open class func shouldIncludeInDefaultSchema() -> Bool { true }
 
-  /// The properties and their values, to read by people.
+  /// A text for people that shows the properties and their values.
   open var description: String { ObjectDescription.text(of: self) }
 
-  /// Whether this is the same object. With a primary key, and where they are frozen, handles of one row are the same; else an object is the
-  /// same as itself only.
+  /// Whether `other` is the same object. Two handles of one row are equal if the class has a primary key or the handles are
+  /// frozen. Every other object is equal only to itself.
   open func isEqual(_ other: Any?) -> Bool {
     guard let other = other as? ObjectBase else { return false }
     if self === other { return true }
@@ -109,21 +114,24 @@ open class ObjectBase {
     return isRow(of: other)
   }
 
-  /// Of equal objects equal. With a primary key it is that of the key's value, before the object is added to a realm and after;
-  /// so the object is found in a `Set` all the time. An object that is deleted, or whose transaction is cancelled,
-  /// keeps the hash that it was asked for before; one that was never asked before has another hash from then on, as its key
-  /// can't be read any more.
+  /// A hash value; equal objects have equal hashes.
   ///
-  /// Who changes the primary key of an unmanaged object changes its hash: it must be in no `Set` then.
+  /// If the class has a primary key, the hash is that of the key's value, both before and after the object is added to a
+  /// realm, so a `Set` keeps finding the object. An object that is deleted, or whose transaction is cancelled, keeps the hash
+  /// that it was asked for before. If it was never asked for its hash before, it has another hash from then on because its
+  /// key can't be read any more.
+  ///
+  /// A change of the primary key of an unmanaged object changes its hash. Remove the object from every `Set` before such a
+  /// change.
   open var hash: Int {
     if let keptContext {
-      // The key of a row never changes.
+      // The primary key of a row never changes.
       if knownHash != 0 { return knownHash }
       if keptContext.use({ $0.binding.model.primaryKey == nil }) {
         return isFrozenHandle ? row.hashValue : ObjectIdentifier(self).hashValue
       }
       let hash = managedRow?.hashOfKey ?? row.hashValue
-      // Handles of frozen objects never change, as other threads may use them.
+      // A handle of a frozen object is never changed, because other threads may use it.
       if !isFrozenHandle { knownHash = hash }
       return hash
     }
@@ -132,14 +140,14 @@ open class ObjectBase {
     return hash
   }
 
-  /// The handle shows another row from now on, where nobody can tell it from a new one.
+  /// Makes the handle show another row. The caller makes sure that nobody can tell the handle from a new one.
   @inline(__always)
   final func move(to row: UInt64) {
     self.row = row
     knownHash = 0
   }
 
-  /// Whether both show one row of one realm.
+  /// Whether both objects show the same row of the same realm.
   final func isRow(of other: ObjectBase) -> Bool {
     guard let managedRow, !managedRow.isInvalid else { return false }
     return managedRow.context.row(of: other) == row
@@ -147,7 +155,9 @@ open class ObjectBase {
 }
 
 extension ObjectBase: Hashable {
+  /// Whether the objects are equal by `isEqual(_:)`.
   public static func == (left: ObjectBase, right: ObjectBase) -> Bool { left.isEqual(right) }
+  /// Adds `hash` to the hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 

@@ -1,24 +1,25 @@
 import Foundation
 import RealmStorage
 
-/// Objects and collections as text to read: a property a line, nested to a depth of five, 100 KiB long at most.
+/// Writes objects and collections as a text for people: one property a line, five levels deep, and 100 KiB at most.
 ///
-/// An object or a collection takes a level, and what it holds the next. Nothing recurses deeper, whatever links to what.
+/// An object or a collection is one level, and what it holds is the next. The recursion never goes deeper, whatever the
+/// objects link to.
 struct ObjectDescription {
   static let maximumDepth = 5
   static let maximumElements = 100
   static let maximumBytes = 24
-  /// Of a whole text, in bytes of UTF-8.
+  /// The largest length of a whole text, in bytes of UTF-8.
   static let maximumLength = 100 * 1024
-  /// Of `maximumLength`, what the ends of open objects and the line about what was left out take.
+  /// The part of `maximumLength` that is kept free for the ends of open objects and the line about what was left out.
   private static let reserve = 1024
 
   private var text = ""
-  /// Of what may be written yet, in bytes.
+  /// The number of bytes that may still be written.
   private var room: Int
-  /// Before each line.
+  /// The indentation of each line.
   private var indent = ""
-  /// Properties and elements of open objects and collections, and bytes of values, that found no room.
+  /// The properties and elements, and the bytes of values, that were left out for lack of space.
   private var leftOut = (items: 0, bytes: 0)
 
   private init(length: Int) { room = length - Self.reserve }
@@ -31,7 +32,7 @@ struct ObjectDescription {
     made { collection.describe(in: &$0, depth: maximumDepth) }
   }
 
-  /// A value as a message quotes it.
+  /// The text of a value as a message quotes it.
   static func quoted(_ value: Any) -> String {
     made(length: 2 * reserve) { $0.add(quoting: value, 3) }
   }
@@ -69,14 +70,14 @@ struct ObjectDescription {
       return
     }
     var end = part.utf8.index(part.startIndex, offsetBy: room)
-    // Not within a character.
+    // The text is not cut within a character.
     while end > part.startIndex, String.Index(end, within: part) == nil { end = part.utf8.index(before: end) }
     text += part[..<end]
     leftOut.bytes += part[end...].utf8.count
     room = 0
   }
 
-  /// Writes the items of an object or a collection, each to a line, as long as there is room.
+  /// Writes the items of an object or a collection, one a line, as long as there is space.
   private mutating func writeLines(
     _ count: Int, open: String, close: String, _ body: (inout ObjectDescription, Int) -> Void
   ) {
@@ -95,7 +96,7 @@ struct ObjectDescription {
       body(&self, index)
     }
     indent.removeLast()
-    // Where there is no room any more, some is kept for it.
+    // The reserve has space for this end if nothing else fits any more.
     let end = (count == 0 ? "" : "\n" + indent) + close
     text += end
     room = max(0, room - end.utf8.count)
@@ -140,7 +141,7 @@ struct ObjectDescription {
     }
   }
 
-  /// What is stored where the program has no value for it, as it is stored.
+  /// Adds a stored value for which the program has none, as it is stored.
   mutating func add(unknown value: Value, _ depth: Int) { add(value.plain ?? "(null)", depth) }
 
   mutating func add<Elements: Collection>(
@@ -181,7 +182,7 @@ struct ObjectDescription {
     }
   }
 
-  /// As the program wrote it, of what nests to a depth.
+  /// Adds a value as the program wrote it, down to a depth.
   private mutating func add(quoting value: Any, _ depth: Int) {
     switch value {
     case let values as [String: Any]:
@@ -212,7 +213,7 @@ struct ObjectDescription {
   }
 }
 
-/// A collection of a realm, as its owner describes it.
+/// A collection of a realm, as the description of its owner includes it.
 protocol DescribedCollection {
   func describe(in text: inout ObjectDescription, depth: Int)
 }

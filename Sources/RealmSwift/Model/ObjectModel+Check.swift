@@ -1,10 +1,10 @@
 import RealmStorage
 
-/// What a class may not declare: the program stops when it is first used.
+/// The checks of what a class declares. A class that fails one stops the program when it is first used.
 extension ObjectModel {
-  /// Stops the program where an element can't stand in a collection of any values.
+  /// Stops the program if a list or dictionary can't be a value of a property of any values.
   ///
-  /// - Parameter depth: so many collections does that stand in.
+  /// - Parameter depth: the number of collections in which the value stands already.
   func check(_ value: Value, fits position: Int, depth: Int = 0) {
     let property = properties[position]
     guard property.type.column == .mixed, value.elements != nil else { return }
@@ -22,7 +22,7 @@ extension ObjectModel {
     }
   }
 
-  /// Names that the class gives by its methods, and values of properties that would not be stored.
+  /// Checks the names that the class gives by its methods, and stops the program if a property would not be stored.
   func check(_ named: NamedRoles, unstored: [String]) {
     for (method, names) in named.all {
       for name in names where position(of: name) == nil {
@@ -78,7 +78,8 @@ extension ObjectModel {
     }
   }
 
-  /// What `@Persisted` refuses by the types of its values, a class may name by its methods.
+  /// Checks the role of a property. `@Persisted` excludes wrong types at compile time, but a class may also give roles by its
+  /// methods.
   private func checkRole(of property: ModelProperty) {
     let column = property.type.column
     let isOne = property.type.form == .value
@@ -96,7 +97,7 @@ extension ObjectModel {
     }
   }
 
-  /// Stops the program where a collection can't hold what the property says.
+  /// Stops the program if the property's kind of collection can't hold its elements.
   private func check(_ property: ModelProperty) {
     guard let target = property.type.target else { return }
     let targetName = Self.unqualifiedName(of: target)

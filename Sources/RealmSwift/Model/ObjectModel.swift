@@ -4,14 +4,14 @@ import Synchronization
 /// A property of a model class: what realms store of it, and where an instance keeps it.
 final class ModelProperty {
   let schema: PropertySchema
-  /// The type as the class declares it, with the class that links lead to.
+  /// The type as the class declares it, with the class to which links lead.
   let type: _PropertyType
   let offset: Int
   let field: any PersistedField.Type
   let access: FieldAccess
-  /// `declaredValue`, once it was asked for.
+  /// The result of `declaredValue`, once it was asked for.
   private let declared = Mutex<Value??>(nil)
-  /// Of a property of dynamic objects: the tables that it may lead to. They keep the property's class.
+  /// The tables to which a property of dynamic objects may link. They keep the property's class alive.
   private unowned let family: TableModels?
 
   init(
@@ -38,20 +38,21 @@ final class ModelProperty {
     self.family = family
   }
 
-  /// The class that links lead to; nil of a property that does not link to objects of one class.
+  /// The class to which links lead; nil if the property does not link to objects of one class.
   var target: ObjectModel? {
     guard let target = type.target else { return nil }
     guard let family else { return ObjectModel.of(target) }
     return schema.target.flatMap { family.binding(named: $0)?.model }
   }
 
-  /// What it links to belongs to its object.
+  /// Whether the linked objects are embedded, and so belong to this property's object.
   var holdsParts: Bool {
     if family != nil { return target?.isEmbedded ?? false }
     return type.target is EmbeddedObject.Type
   }
 
-  /// What the class declares for the property, as it is stored; nil where it declares none and the type has none of its own. The first time an initializer of the program is called for it.
+  /// The value that the class declares for the property, in stored form. It is nil if the class declares none and the type
+  /// has no default. The first call makes an object, which runs an initializer of the program.
   func declaredValue(of model: ObjectModel) -> Value? {
     if let known = declared.withLock({ $0 }) { return known }
     let object = model.unmanaged()
@@ -65,43 +66,44 @@ final class ModelProperty {
   }
 
   var name: String { schema.name }
-  /// The name of its column: that of the property, unless the class maps it to another.
+  /// The name of the column. It is the name of the property unless the class maps it to another.
   var columnName: String { schema.columnName }
   var role: PropertyRole { schema.role }
-  /// Told by the links of others, and stored nowhere.
+  /// Whether the property shows the links of other objects, so that nothing is stored for it.
   var isComputed: Bool { schema.isComputed }
 }
 
-/// A class of the program, or a table as a class of dynamic objects: what realms store of it, where its instances keep that, and how they are made.
+/// A class of the program, or a table as a class of dynamic objects: what realms store of it, where its instances keep that,
+/// and how instances are made.
 final class ObjectModel: @unchecked Sendable {
-  // Sendable: nothing of it changes.
+  // Sendable because nothing of it changes.
   let type: ObjectBase.Type
   let schema: ClassSchema
-  /// The superclass's first.
+  /// The properties, those of the superclass first.
   let properties: [ModelProperty]
-  /// Position of the primary key.
+  /// The position of the primary key; nil if there is none.
   let primaryKey: Int?
-  /// Of each property, how it lets go of what it holds when its object shows a row.
+  /// For each property, the operation that gives up its own value when its object begins to show a row.
   private let adoptions: [UncountedReference<Adoption>]
-  /// Keeps them.
+  /// Keeps the operations alive.
   private let keptAdoptions: [Adoption]
   private let managed: InstanceMaker
-  /// Handles know their address in each property.
+  /// Whether each property of a handle must know the handle, so that it can be encoded.
   private let isEncodable: Bool
-  /// A handle has nothing of its row but the key.
+  /// Whether a handle keeps nothing of its row but the key, so that it can be moved to another row.
   let canMoveHandles: Bool
   private let recording: InstanceMaker
-  /// Of a class of dynamic objects: the tables of its file, which keep it.
+  /// The tables of the file, for a class of dynamic objects. They keep this model alive.
   private(set) unowned var family: TableModels?
 
   private static let known = Mutex<[ObjectIdentifier: ObjectModel]>([:])
-  /// The classes whose initializers are being called to learn of them.
+  /// The classes whose initializers are being called to find out about them.
   @TaskLocal private static var beingLearned: Set<ObjectIdentifier> = []
 
-  /// The model of a class, made once in a process.
+  /// The model of a class. It is made once in a process.
   static func of(_ type: ObjectBase.Type) -> ObjectModel {
     if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
-    // Not under the lock: an initializer of the class is called.
+    // The model is not made under the lock because an initializer of the class is called.
     guard !beingLearned.contains(ObjectIdentifier(type)) else {
       raise(
         "Initializer",
@@ -157,7 +159,7 @@ final class ObjectModel: @unchecked Sendable {
     check(named, unstored: fields.unstored)
   }
 
-  /// A table as a class of dynamic objects.
+  /// Makes the model of a table, as a class of dynamic objects.
   init(_ schema: ClassSchema, in family: TableModels) {
     type = DynamicObject.self
     self.schema = schema
@@ -177,12 +179,12 @@ final class ObjectModel: @unchecked Sendable {
   }
 
   var name: String { schema.name }
-  /// Each object of it belongs to another.
+  /// Whether each object of the class belongs to another object.
   var isEmbedded: Bool { schema.isEmbedded }
-  /// Its objects are dynamic: it is no class of the program.
+  /// Whether the objects of the class are dynamic, so that the program has no class for them.
   var isDynamic: Bool { family != nil }
 
-  /// Stops the program where a property can't link to an object.
+  /// Stops the program if a property can't link to an object.
   func check(_ object: ObjectBase, fits position: Int) {
     let property = properties[position]
     if property.type.column == .mixed, object.isPart { stopPart(object, at: property) }
@@ -211,12 +213,12 @@ final class ObjectModel: @unchecked Sendable {
     properties.firstIndex { !$0.isComputed && $0.columnName == name }
   }
 
-  /// An unmanaged object.
+  /// Makes an unmanaged object.
   func unmanaged() -> ObjectBase {
     isDynamic ? DynamicObject(DynamicDraft(self)) : InstanceMaker(type, fields: nil).initialized()
   }
 
-  /// A handle of a row.
+  /// Makes a handle of a row.
   @inline(__always)
   func handle(_ context: ObjectContext, _ row: UInt64, birth: UInt64) -> ObjectBase {
     guard let object = managed.copied() else { return initializedHandle(context, row, birth: birth) }
@@ -235,14 +237,14 @@ final class ObjectModel: @unchecked Sendable {
     return object
   }
 
-  /// Lets the properties of a managed object of a class that can be encoded know it.
+  /// Lets the properties of a managed object know it, if its class can be encoded.
   private func makeEncodable(_ object: ObjectBase) {
     for property in properties { property.field.makeEncodable(object, at: property.offset) }
   }
 
   /// Makes an unmanaged object show a row that was made of it.
   ///
-  /// - Parameter open: the positions of properties that hold what is still to be stored.
+  /// - Parameter open: the positions of properties whose values are still to be stored.
   func manage(_ object: ObjectBase, _ row: UInt64, of context: ObjectContext, keeping open: [Int] = []) {
     object.show(row, of: context, birth: context.sessionOfHandles.use { $0.generation })
     for position in adoptions.indices where open.isEmpty || !open.contains(position) {
@@ -251,10 +253,10 @@ final class ObjectModel: @unchecked Sendable {
     didManage(object)
   }
 
-  /// The object has become managed.
+  /// Finishes an object that has become managed.
   func didManage(_ object: ObjectBase) { if isEncodable { makeEncodable(object) } }
 
-  /// An object that notes which of its properties are read.
+  /// Makes an object that notes which of its properties are read.
   func recorder() -> ObjectBase {
     if let object = recording.copied() { return object }
     let object = recording.initialized()
@@ -265,7 +267,8 @@ final class ObjectModel: @unchecked Sendable {
   }
 }
 
-/// How a property lets go of what it holds. A class, since to take a closure out of a list counts a reference.
+/// The operation that gives up a property's own value. It is a class because taking a closure out of an array would count a
+/// reference.
 private final class Adoption {
   let adopt: (ObjectBase, _ offset: Int) -> Void
   let offset: Int

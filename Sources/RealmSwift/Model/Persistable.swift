@@ -1,57 +1,66 @@
 import Foundation
 public import RealmStorage
 
-/// A type that is stored as some type: an enumeration as its raw value, others as themselves.
+/// A type whose values are stored as values of `PersistedType`: an enumeration as its raw value, most other types as
+/// themselves.
 public protocol _HasPersistedType {
+  /// The type that is stored.
   associatedtype PersistedType
-  /// Something may be stored that is none of the type: a raw value without a case, which another program wrote.
+  /// Whether something may be stored that has no value of this type, such as a raw value without a case that another program
+  /// wrote.
   static var _mayBeUnknown: Bool { get }
-  /// What is stored is none of the type.
+  /// Whether `value` has no value of this type.
   static func _isUnknown(_ value: Value) -> Bool
-  /// The stored form of a raw value without a case: `any` is no value of this type, and is one of the type that this type is
-  /// stored as. The answer is nil for anything else.
+  /// The stored form of a raw value without a case. The answer is nil if `any` is a value of this type, or is no value of the
+  /// type that this type is stored as.
   static func _unknown(of any: Any) -> Value?
-  /// What a value can be made of, to read by people.
+  /// A text for people that says of what a value can be made.
   static var _accepted: String { get }
 }
 
-/// Types by whose values objects can be found.
+/// Types whose properties can have an index.
 public protocol _Indexable {}
-/// Types of primary keys.
+/// Types that primary keys can have.
 public protocol _PrimaryKey {}
 
-/// Tells which row an object has, adding it to the realm first where that is what is being done; nil for one that is
-/// being added and has none yet.
+/// Answers the row of an object. It adds the object to the realm first if objects are being added. The answer is nil for an
+/// object that is being added and has no row yet.
 public typealias _RowOfObject = (ObjectBase) -> UInt64?
 
-/// A type that a property marked by `@Persisted` may have.
+/// A type that a property marked by `@Persisted` can have. Programs do not call its members.
 public protocol _Persistable: _HasPersistedType {
+  /// The type of such a property in the schema.
   static var _type: _PropertyType { get }
-  /// The property holds one instance that stands for its cell: a collection.
+  /// Whether the property holds one instance that shows its cell, as collections do.
   static var _keepsInstance: Bool { get }
   /// The value of a property that was never given one.
   static func _initial() -> Self
-  /// A value may hold objects, which go with it.
+  /// Whether a value may hold objects, which are freed with it.
   static var _keepsObjects: Bool { get }
-  /// No two such values are one: an id is made with the property, so that all who copy the property see the same.
+  /// Whether each default value differs from all others, as new ids do. The value is then made together with the property, so
+  /// that all copies of the property show the same value.
   static var _isNewEachTime: Bool { get }
-  /// What a property that only notes its being read answers.
+  /// The value that a property answers when it only notes that it is read.
   static func _placeholder(of recorder: ObjectBase, _ position: Int) -> Self
+  /// Reads the value of a managed object's property.
   static func _read(_ object: ObjectBase, _ position: Int) -> Self
-  /// The value where the object stores what the type has none for.
+  /// The value of a property that holds a stored value which this type can't hold.
   static func _readUnknown(_ object: ObjectBase, _ position: Int) -> Self
+  /// Writes the value of a managed object's property.
   static func _write(_ value: Self, _ object: ObjectBase, _ position: Int)
-  /// The value of something that was given as `Any`; nil where there is none.
+  /// Converts a value that was given as `Any`; nil if that is not possible.
   static func _converted(_ any: Any) -> Self?
-  /// Puts the content of another in place of this one's.
+  /// Replaces the content of this collection by the content of another.
   func _assign(_ other: Self)
+  /// The form in which the value is stored. `row` gives the rows of linked objects.
   func _stored(_ row: _RowOfObject) -> Value
-  /// Puts the value, which links to nothing, into a row that is being made.
+  /// Puts the value into a row that is being made. The value must link to nothing.
   func _put(_ column: Int, of row: inout NewRow) throws(StorageError)
+  /// The objects that the value links to.
   var _linked: [ObjectBase] { get }
-  /// The object has become managed; so does a collection of it.
+  /// Called when the object becomes managed, so that a collection becomes managed too.
   func _becomeManaged(_ object: ObjectBase, _ position: Int)
-  /// The value as dynamic objects answer it: nil of null, and what a value of any type holds.
+  /// The value as dynamic objects answer it: nil for null, and the held value of an `AnyRealmValue`.
   var _plainValue: Any? { get }
 }
 
@@ -72,7 +81,7 @@ extension _Persistable {
   public var _plainValue: Any? { self }
 }
 
-/// A type that an optional property may wrap.
+/// A type that the optional of a property can wrap. Programs do not call its members.
 public protocol _PersistableInsideOptional: _HasPersistedType {
   static var _optionalType: _PropertyType { get }
   static func _optionalPlaceholder(of recorder: ObjectBase, _ position: Int) -> Self?
@@ -94,17 +103,17 @@ extension _PersistableInsideOptional {
   }
 }
 
-/// What a property is.
+/// The type of a property: its column, whether it may be null, its form, and the class it links to.
 public struct _PropertyType {
   typealias Form = PropertyForm
 
   var column: ColumnType
   var isOptional = false
   var form = Form.value
-  /// The class that links point to.
+  /// The class that the property links to.
   var target: ObjectBase.Type?
 
-  /// Objects may be linked to by it.
+  /// Whether the property may link to objects.
   var canLink: Bool { column == .link || column == .mixed }
 
   init(_ column: ColumnType, isOptional: Bool = false, form: Form = .value, target: ObjectBase.Type? = nil) {
@@ -115,11 +124,13 @@ public struct _PropertyType {
   }
 }
 
-/// A type whose values stand in one cell each.
+/// A type each of whose values is stored in one cell.
 public protocol _Scalar: _Persistable, _CustomPersistedForm, _RealmCollectionValueInsideOptional {
+  /// The type of the column.
   static var _column: ColumnType { get }
-  /// Nil for a value of another type, and for one that an enumeration has no case for.
+  /// The value of a stored one; nil if the stored value has another type, or an enumeration has no case for it.
   static func _load(_ value: Value) -> Self?
+  /// The form in which the value is stored.
   var _value: Value { get }
 }
 
@@ -132,7 +143,7 @@ extension _Scalar {
 
   public static func _read(_ object: ObjectBase, _ position: Int) -> Self {
     let value = object.stored(position)
-    // Of a synced property that others have made optional.
+    // Another client may have made a synced property optional, so null can be stored here. It reads as zero.
     if let loaded = _load(value == .null ? _column.zero : value) { return loaded }
     guard let declared = object.declaredValue(position, inPlaceOf: value, zero: _column.zero),
       let loaded = _load(declared)
@@ -155,7 +166,7 @@ extension _Scalar {
   public static func _putOptional(
     _ value: Self?, _ column: Int, of row: inout NewRow
   ) throws(StorageError) {
-    // What is not put is null.
+    // A column that gets no value is null.
     if let value { try value._put(column, of: &row) }
   }
   public static func _optionalLinked(_ value: Self?) -> [ObjectBase] { [] }
@@ -233,7 +244,7 @@ extension _PersistableInsideOptional where Self: ObjectBase {
 }
 
 extension ObjectBase {
-  /// Nil also of an object of a class that inherits from this one.
+  /// The object if it is an instance of exactly this class; nil if it is an instance of a subclass, or no object.
   static func ofThisClass(_ any: Any) -> Self? {
     instance(any, of: ObjectBase.self).flatMap { type(of: $0) == self ? unsafeDowncast($0, to: self) : nil }
   }
@@ -243,20 +254,21 @@ extension Object: _PersistableInsideOptional {
   public typealias PersistedType = Object
 }
 
-/// nil in one of its forms: an empty optional of any depth, or NSNull.
+/// Whether a value is a form of nil: an empty optional of any depth, or NSNull.
 func isNull(_ any: Any) -> Bool {
   if let optional = any as? any OptionalValue { return optional.content.map { isNull($0) } ?? true }
   return instance(any, of: NSNull.self) != nil
 }
 
-/// What is an object of a class, in an optional too; nil of anything else. To cast a text, a number or an array to a class would have Foundation
-/// make an object of it first, and of all in it by calls.
+/// The object of a class that `any` holds, also in an optional; nil for anything else. A cast of a text, a number or an array
+/// to a class would make Foundation build an object of it first, and convert all elements by calls; this function avoids
+/// that.
 func instance<Class: AnyObject>(_ any: Any, of type: Class.Type) -> Class? {
   if Swift.type(of: any) is AnyClass { return any as? Class }
   return (any as? any OptionalValue)?.content.flatMap { instance($0, of: type) }
 }
 
-/// An optional, whatever it wraps.
+/// An optional of any type.
 protocol OptionalValue {
   var content: Any? { get }
 }

@@ -1,15 +1,18 @@
-/// A property wrapper whose property is nil where what is decoded has no key for it.
+/// A property wrapper whose property becomes nil if the decoded data has no key for it.
 public protocol OptionalCodingWrapper {
-  /// The type of the property, which can be nil.
+  /// The type of the property, which is optional.
   associatedtype WrappedType: ExpressibleByNilLiteral
-  /// A property with a value.
+  /// Makes a property with a value.
   init(wrappedValue: WrappedType)
 }
 
 extension Persisted: OptionalCodingWrapper where Value: ExpressibleByNilLiteral {}
 
 extension KeyedDecodingContainer {
-  /// Chosen by the coding that the compiler makes for a class, so that a key may be missing.
+  /// Decodes a wrapped property that may be nil; the property is nil if the key is missing. The decoding that the compiler
+  /// makes for a class calls this method.
+  ///
+  /// - Throws: what the decoder throws.
   public func decode<T>(_ type: T.Type, forKey key: Key) throws -> T
   where T: Decodable, T: OptionalCodingWrapper {
     try decodeIfPresent(type, forKey: key) ?? T(wrappedValue: nil)
@@ -17,6 +20,10 @@ extension KeyedDecodingContainer {
 }
 
 extension Persisted: Decodable where Value: Decodable {
+  /// Decodes a property with a value.
+  ///
+  /// - Throws: what the decoder throws; `DecodingError.dataCorrupted` if the values are nested deeper than the thread's stack
+  ///   holds.
   public init(from decoder: any Decoder) throws {
     try Stack.check(decoder)
     self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
@@ -24,10 +31,11 @@ extension Persisted: Decodable where Value: Decodable {
 }
 
 extension Persisted: Encodable where Value: Encodable {
-  /// Of an object in a realm, what its row holds: of an enumeration without such a case, the raw value.
+  /// Encodes the value of the property. For a managed object it encodes what the row holds; for an enumeration without a case
+  /// for that, it encodes the raw value.
   ///
-  /// - Throws: what the encoder throws; `EncodingError.invalidValue` of a property that does not know its object, which there is
-  ///   only where addresses have more than 48 bits.
+  /// - Throws: what the encoder throws; `EncodingError.invalidValue` if the values are nested deeper than the thread's stack
+  ///   holds, or if the property does not know its object, which happens only if addresses have more than 48 bits.
   public func encode(to encoder: any Encoder) throws {
     try Stack.check(encoder)
     let value: Value

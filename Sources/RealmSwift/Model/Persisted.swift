@@ -1,36 +1,38 @@
-/// Marks a property of an `Object` as stored.
+/// Marks a property of a model class as stored.
 ///
-/// Reading and writing an unmanaged object's property is reading and writing a variable; of a managed one, a cell of its
-/// realm.
+/// If the object is unmanaged, the property is a variable. If the object is managed, reading the property reads the realm,
+/// and setting it writes the realm, which requires a write transaction. See `ObjectBase` for what stops the program.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
   @usableFromInline
   enum Storage {
-    /// Never given a value: the type's default is made at the first access.
+    /// The property was never given a value. The type's default is made at the first access.
     case unset
-    /// Of an unmanaged object; of a managed one, a collection that stands for its cell.
+    /// The value of an unmanaged object, or the collection by which a managed object shows its cell.
     case value(Value)
-    /// What the object's row holds, in the property at a position of its class.
+    /// The property of a managed object; its value is read from the row. The position is that in the class.
     case managed(position: UInt16)
-    /// The same of an object of a class that can be encoded.
+    /// A property of a managed object whose class can be encoded. The place leads to the object.
     case encodable(ObjectPlace)
-    /// Of an unmanaged object: it is a copy of one that stores what the program has no value for, and the object keeps that.
+    /// The property of an unmanaged object that copies a stored value which the type can't hold. The object keeps that value.
     case unknown(ObjectPlace)
-    /// Notes that it was asked for.
+    /// The property of an object by which key paths are read. It notes that it was asked for.
     case recording(position: UInt16)
   }
 
   @usableFromInline var storage: Storage
   @usableFromInline let role: PropertyRole
 
-  /// A property that has its type's zero, empty or new value until it is set.
+  /// Declares a property that has the default of its type until it is set: zero, false, nil, an empty text, data or
+  /// collection, the first case of an enumeration, the current moment for a `Date`, or a new `UUID` or `ObjectId`.
   @inlinable
   public init() { self.init(Self.first, .plain) }
 
+  /// The storage of a property that was given no value.
   @inlinable
   static var first: Storage { Value._isNewEachTime ? .value(Value._initial()) : .unset }
 
-  /// A property with a value of its own.
+  /// Declares a property with a default value.
   @inlinable
   public init(wrappedValue: Value) { self.init(.value(wrappedValue), .plain) }
 
@@ -44,7 +46,7 @@ public struct Persisted<Value: _Persistable> {
     self.init(.managed(position: position), .plain)
   }
 
-  /// Where the row has the value; nil of a property that has it itself.
+  /// The position of the property in its class if the row has the value; nil if the property itself has it.
   @inlinable
   var managedPosition: Int? {
     switch storage {
@@ -58,20 +60,24 @@ public struct Persisted<Value: _Persistable> {
     self.init(.recording(position: position), .plain)
   }
 
+  /// Unavailable: `@Persisted` works only in classes that inherit from `ObjectBase`.
   @available(*, unavailable, message: "@Persisted is for properties of classes that inherit from Object")
   public var wrappedValue: Value {
     get { fatalError("unavailable") }
     set { fatalError("unavailable") }
   }
 
+  /// Gets or sets the property of an object. The compiler calls it for each access to a property that is marked by
+  /// `@Persisted`.
   @inlinable
   public static subscript<Owner: ObjectBase>(
     _enclosingInstance object: Owner,
     wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
     storage storage: ReferenceWritableKeyPath<Owner, Self>
   ) -> Value {
-    // Inlined where the property is read, the key path becomes an offset. Nothing is called while the storage is accessed:
-    // then the compiler sees in a program's own class that no two accesses overlap, and none is checked at run time.
+    // When this is inlined into the property's accessor, the key path becomes an offset. Nothing is called while the storage
+    // is accessed, so the compiler sees in a program's own class that no two accesses overlap, and it leaves out the checks
+    // at run time.
     @inline(__always) get {
       if !Value._keepsInstance, case .managed(let position) = object[keyPath: storage].storage {
         return Value._read(object, Int(position))
@@ -90,7 +96,7 @@ public struct Persisted<Value: _Persistable> {
     }
   }
 
-  /// The value that is kept, or becomes that.
+  /// The value that the storage holds. If the storage holds none, the value is made, and is kept if it is to stay.
   @inlinable
   @inline(__always)
   static func instance<Owner: ObjectBase>(
@@ -102,7 +108,7 @@ public struct Persisted<Value: _Persistable> {
     return first.value
   }
 
-  /// The value of a property that holds none yet, or shows its row; and whether the property holds it from now on.
+  /// The value of a property that holds none yet or shows its row, and whether the property keeps the value from now on.
   @usableFromInline
   static func firstRead(_ storage: Storage, by object: ObjectBase) -> (value: Value, isKept: Bool) {
     switch storage {
@@ -111,7 +117,7 @@ public struct Persisted<Value: _Persistable> {
       PropertyRecorder.current?.note(object, Int(position))
       return (Value._placeholder(of: object, Int(position)), false)
     case .unset: return (Value._initial(), true)
-    // A frozen handle never changes, as other threads may read it.
+    // The value is not kept in a frozen handle, which never changes, because other threads may read it.
     case .managed(let position): return (Value._read(object, Int(position)), !object.isFrozenHandle)
     case .encodable(let place):
       return (Value._read(object, place.position), Value._keepsInstance && !object.isFrozenHandle)
@@ -119,7 +125,7 @@ public struct Persisted<Value: _Persistable> {
     }
   }
 
-  /// The same of a copy of the property, to be put back.
+  /// Reads the first value of a copy of the property. The caller puts the copy back.
   mutating func firstRead(by object: ObjectBase) -> Value {
     let first = Self.firstRead(storage, by: object)
     if first.isKept { storage = .value(first.value) }
@@ -128,10 +134,12 @@ public struct Persisted<Value: _Persistable> {
 }
 
 extension Persisted where Value.PersistedType: _Indexable {
-  /// A property by whose values objects are found in O(log n).
+  /// Declares a property that has an index if `indexed` is true. An index finds objects by the value of the property in O(log
+  /// n).
   @inlinable
   public init(indexed: Bool) { self.init(Self.first, indexed ? .indexed : .plain) }
-  /// A property with a value of its own, by whose values objects are found in O(log n).
+  /// Declares a property with a default value that has an index if `indexed` is true. An index finds objects by the value of
+  /// the property in O(log n).
   @inlinable
   public init(wrappedValue: Value, indexed: Bool) {
     self.init(.value(wrappedValue), indexed ? .indexed : .plain)
@@ -139,10 +147,12 @@ extension Persisted where Value.PersistedType: _Indexable {
 }
 
 extension Persisted where Value.PersistedType: _PrimaryKey {
-  /// The property whose value no two objects of the class share.
+  /// Declares the primary key of the class if `primaryKey` is true. No two objects of the class have the same value of it.
+  /// The default of the type stands until the property is set.
   @inlinable
   public init(primaryKey: Bool) { self.init(Self.first, primaryKey ? .primaryKey : .plain) }
-  /// A property with a value of its own, which no two objects of the class share.
+  /// Declares the primary key of the class, with a default value, if `primaryKey` is true. No two objects of the class have
+  /// the same value of it.
   @inlinable
   public init(wrappedValue: Value, primaryKey: Bool) {
     self.init(.value(wrappedValue), primaryKey ? .primaryKey : .plain)
@@ -150,7 +160,9 @@ extension Persisted where Value.PersistedType: _PrimaryKey {
 }
 
 extension Persisted where Value: LinkingObjectsProtocol {
-  /// The objects whose property of that name links to this one.
+  /// Declares a property that shows the objects which link to this one.
+  ///
+  /// - Parameter originProperty: the name of the property, in the class `Value.Element`, that links to this class.
   public init(originProperty: String) {
     self.init(.value(Value(_ofProperty: originProperty)), .plain)
   }

@@ -1,21 +1,23 @@
 import RealmStorage
 
-/// A property marked by `@Persisted`, whatever the type of its value, in an instance that holds it at an offset.
+/// The operations on a property marked by `@Persisted`, for any type of its value. The property stands at an offset in an
+/// instance.
 protocol PersistedField {
   static var propertyType: _PropertyType { get }
-  /// The type of its value.
+  /// The type of the property's value.
   static var valueType: Any.Type { get }
-  /// The type that it has behind a link.
+  /// The optional of the property's type, which a key path has that goes through a link.
   static var optionalType: Any.Type { get }
 
-  /// The type of what its value has for a value; its own where that is none of these.
+  /// The type of the value that a `RealmProperty` or `RealmOptional` holds; for any other property it is the property's own
+  /// type.
   static var contentType: Any.Type { get }
 
-  /// An object that shows a row keeps something of it in the property.
+  /// Whether an object that shows a row keeps an instance in the property, as for a collection.
   static var keepsInstance: Bool { get }
 
   static func role(in object: ObjectBase, at offset: Int) -> PropertyRole
-  /// For a property that its class declares with an origin.
+  /// The type of the property, including the origin that the class declares for a `LinkingObjects` property.
   static func declaredType(in object: ObjectBase, at offset: Int) -> _PropertyType
 
   static func initializeManaged(_ instance: FreshInstance, at offset: Int, position: Int)
@@ -24,32 +26,32 @@ protocol PersistedField {
   /// Lets a property that shows its row know its object, so that it can be encoded.
   static func makeEncodable(_ object: ObjectBase, at offset: Int)
   static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int)
-  /// What is done with the property of an object that becomes managed, and keeps its collections.
+  /// The operation that makes the property managed when its object becomes managed. The property keeps its collection.
   static func adopter(position: Int) -> (ObjectBase, _ offset: Int) -> Void
 
-  /// An unmanaged object's property was given no value, and its type has none of its own.
+  /// Whether the property of an unmanaged object was given no value, and its type has no default.
   static func lacksValue(_ object: ObjectBase, at offset: Int) -> Bool
 
-  /// Of an unmanaged object.
+  /// The stored form of the value of an unmanaged object.
   static func stored(_ object: ObjectBase, at offset: Int, _ row: _RowOfObject) -> Value
   static func linked(_ object: ObjectBase, at offset: Int) -> [ObjectBase]
-  /// Sets the value, of whatever object; false where `any` is none of the property's type.
+  /// Sets the value of a managed or unmanaged object. The answer is false if `any` can't be converted to the property's type.
   static func set(_ any: Any, _ object: ObjectBase, at offset: Int, position: Int) -> Bool
-  /// What is stored of a value given as `Any`; nil where it is none of the property's type.
+  /// The stored form of a value given as `Any`; nil if it can't be converted to the property's type.
   static func stored(of any: Any) -> Value?
-  /// The value, of whatever object.
+  /// The value of a managed or unmanaged object.
   static func value(_ object: ObjectBase, at offset: Int, position: Int) -> Any
-  /// The same for who asks by the property's name: nil where it is null, what an `AnyRealmValue` holds, and what is stored where the
-  /// program has no value for that.
+  /// The value for access by the property's name: nil for null, the held value of an `AnyRealmValue`, and the stored value if
+  /// the program has no value for it.
   static func keyed(_ object: ObjectBase, at offset: Int, position: Int) -> Any?
 
-  /// What is stored of whatever object, where the program has no value for that; nil of all else.
+  /// The stored value of a managed or unmanaged object if the program has no value for it; nil otherwise.
   static func unknown(_ object: ObjectBase, at offset: Int, position: Int) -> Value?
-  /// Sets the property to what the program has no value for.
+  /// Sets the property to a stored value for which the program has no value.
   static func set(unknown value: Value, _ object: ObjectBase, at offset: Int, position: Int)
-  /// The property's type has no value for what is stored.
+  /// Whether the property's type has no value for what is stored.
   static func isUnknown(_ value: Value) -> Bool
-  /// What a property can be made of, to read by people.
+  /// A text for people that says of what the property's value can be made.
   static var accepted: String { get }
 }
 
@@ -132,7 +134,7 @@ extension Persisted: PersistedField {
     return !type.hasInitial
   }
 
-  /// What an unmanaged object's property holds, made now where it is the type's default.
+  /// The value of an unmanaged object's property. If it was never set, the type's default is made and kept now.
   static func current(_ object: ObjectBase, _ offset: Int) -> Value {
     var field = field(object, offset)
     if case .value(let value) = field.storage { return value }
@@ -156,7 +158,7 @@ extension Persisted: PersistedField {
 
   static func set(_ any: Any, _ object: ObjectBase, at offset: Int, position: Int) -> Bool {
     guard let value = Value._converted(any) else {
-      // Required, it could not be read.
+      // A property that is not optional could not be read afterwards, so only an optional one is set.
       guard Value._type.isOptional, let unknown = Value._unknown(of: any) else { return false }
       set(unknown: unknown, object, at: offset, position: position)
       return true
@@ -188,7 +190,7 @@ extension Persisted: PersistedField {
     }
     var field = field(object, offset)
     let value = field.firstRead(by: object)
-    // A frozen handle never changes, as other threads may read it.
+    // The property of a frozen handle is not changed, because other threads may read it.
     if !object.isFrozenHandle { put(field, object, offset) }
     return value
   }

@@ -1,27 +1,29 @@
 import RealmStorage
 
-/// A stored property of a model class that is stored in realms too.
+/// A stored property of a Swift model class that realms store too.
 struct PropertyField {
   let name: String
   let offset: Int
   let access: any PersistedField.Type
 
-  /// Those of a class.
+  /// The stored properties of a class.
   struct All {
-    /// The superclass's first.
+    /// The properties that realms store, those of the superclass first.
     var stored: [PropertyField] = []
-    /// Values that would be lost with each handle, though nothing says so: their names.
+    /// The names of properties that have a type that can be stored, but are not stored by realms. Their values would be lost
+    /// with each handle.
     var unstored: [String] = []
-    /// All that instances have beside the row is known, so that one is made by copying bytes.
+    /// Whether instances hold nothing but marked properties, so that one can be made by copying bytes.
     var arePlain = false
   }
 
-  /// What `@Persisted` marks; in a class where it marks nothing, collections and such that are properties themselves.
+  /// The properties that `@Persisted` marks. If it marks none in the class, the properties whose types are stored without it,
+  /// such as collections.
   static func all(of type: ObjectBase.Type) -> All {
     let own = Set(StoredField.all(of: ObjectBase.self).map(\.offset))
     let fields = StoredField.all(of: type).filter { !own.contains($0.offset) }
     let marked = fields.compactMap { field in
-      // A property wrapper's storage has the property's name after an underscore.
+      // The storage of a property wrapper is named like the property, with an underscore before it.
       (field.type as? any PersistedField.Type).map {
         PropertyField(name: String(field.name.dropFirst()), offset: field.offset, access: $0)
       }
@@ -36,7 +38,7 @@ struct PropertyField {
         PropertyField(name: field.name, offset: field.offset, access: $0.field)
       }
     }
-    // A class that stores nothing at all is told by its schema.
+    // A class that stores nothing at all is reported by the check of its schema.
     let unstored =
       stored.isEmpty
       ? [] : kept.filter { $0.type is any _Persistable.Type && !($0.type is any _PersistedByItself.Type) }
@@ -44,7 +46,7 @@ struct PropertyField {
   }
 }
 
-/// The roles of properties that a class names by its methods.
+/// The roles of properties that a class names by overriding `primaryKey()` or `indexedProperties()`.
 struct NamedRoles {
   private let primaryKey: String?
   private let indexed: [String]
@@ -58,14 +60,14 @@ struct NamedRoles {
     [("primaryKey()", primaryKey.map { [$0] } ?? []), ("indexedProperties()", indexed)]
   }
 
-  /// Nil of a property that is not named.
+  /// The role of a property; nil if the class does not name the property.
   func role(of name: String) -> PropertyRole? {
     if name == primaryKey { return .primaryKey }
     return indexed.contains(name) ? .indexed : nil
   }
 }
 
-/// Collections and other types whose values stand for a cell, and are stored as properties without `@Persisted`:
+/// A type whose values are stored as properties without `@Persisted`, such as a collection:
 ///
 ///     let dogs = List<Dog>()
 public protocol _PersistedByItself: _Persistable {}
@@ -76,9 +78,10 @@ extension _PersistedByItself {
 
 extension LinkingObjects: _PersistedByItself {}
 
-/// An instance that a property keeps: it is changed, and never replaced.
+/// A type whose instance a property keeps for as long as its object lives. Its content changes; the instance is never
+/// replaced.
 public protocol _KeptInstance: AnyObject, _PersistedByItself {
-  /// One that holds nothing.
+  /// Makes an instance that holds nothing.
   init()
 }
 
@@ -91,13 +94,13 @@ extension _KeptInstance {
     kept._becomeManaged(object, position)
     return kept
   }
-  /// The content is copied.
+  /// Copies the content of `value` into the collection of the property.
   public static func _write(_ value: Self, _ object: ObjectBase, _ position: Int) {
     _read(object, position)._assign(value)
   }
 }
 
-/// A property that has such a value itself, and never another.
+/// A property that has such a value itself, without `@Persisted`, and never gets another.
 enum FieldByItself<Value: _PersistedByItself>: PersistedField {
   private static func value(_ object: ObjectBase, _ offset: Int) -> Value {
     FieldMemory.load(Value.self, object, offset)
@@ -114,13 +117,13 @@ enum FieldByItself<Value: _PersistedByItself>: PersistedField {
     value(object, offset)._declaredType
   }
 
-  // An instance has a value of its own, which only the class's initializer makes.
+  // The instance has a value of its own, which only the class's initializer makes.
   static func initializeManaged(_ instance: FreshInstance, at offset: Int, position: Int) {}
   static func initializeRecording(_ instance: FreshInstance, at offset: Int, position: Int) {}
   static func makeManaged(_ object: ObjectBase, at offset: Int, position: Int) {
     value(object, offset)._becomeManaged(object, position)
   }
-  // Its value knows its row.
+  // Nothing is to be done because the value knows its row.
   static func makeEncodable(_ object: ObjectBase, at offset: Int) {}
   static func makeRecording(_ object: ObjectBase, at offset: Int, position: Int) {
     (value(object, offset) as? any RecordingProperty)?.record(object, position)
@@ -153,7 +156,7 @@ enum FieldByItself<Value: _PersistedByItself>: PersistedField {
 }
 
 extension _Persistable {
-  /// Of a property that has this value when it is declared.
+  /// The type of a property that is declared with this value.
   var _declaredType: _PropertyType {
     var type = Self._type
     if let property = (self as? any LinkingObjectsProtocol)?._originProperty {

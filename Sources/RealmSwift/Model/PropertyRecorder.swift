@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Notes which properties a key path reads: key paths do not tell names, but what they read of an object can.
+/// Notes which properties a key path reads. A key path does not tell the names of properties, but an object can note which of
+/// its properties are read.
 final class PropertyRecorder: @unchecked Sendable {
-  // Sendable: one thread uses it, for as long as a key path is read.
+  // Sendable because one thread uses it, for as long as a key path is read.
   @TaskLocal static var current: PropertyRecorder?
 
   private(set) var names: [String] = []
-  /// The type of the last property.
+  /// The operations of the last property.
   private var field: (any PersistedField.Type)?
 
   func note(_ object: ObjectBase, _ position: Int) {
@@ -15,7 +16,8 @@ final class PropertyRecorder: @unchecked Sendable {
     field = property.field
   }
 
-  /// A property that has its value itself can't note that it is read.
+  /// Notes a property without `@Persisted`. Such a property can't note by itself that it is read, so it is found by its
+  /// value.
   private func note(_ object: ObjectBase, propertyThatIs value: AnyObject) {
     for (position, property) in object.ownModel.properties.enumerated() {
       let own = property.field.value(object, at: property.offset, position: position)
@@ -23,7 +25,7 @@ final class PropertyRecorder: @unchecked Sendable {
     }
   }
 
-  /// Whether the last property is what a key path answers, and nothing that is made of it.
+  /// Whether the key path answers the value of the last property, and not something made of it.
   private func answers(_ type: Any.Type) -> Bool {
     field.map { [$0.valueType, $0.optionalType, $0.contentType].contains { $0 == type } } ?? false
   }
@@ -32,7 +34,7 @@ final class PropertyRecorder: @unchecked Sendable {
     let keyPath: AnyKeyPath
     let root: ObjectIdentifier
   }
-  // Key paths are immutable; those of properties capture nothing that is not.
+  // Sendable because key paths are immutable, and those of properties capture only immutable values.
   private struct Known: @unchecked Sendable {
     var names: [Path: [String]] = [:]
   }
@@ -40,7 +42,8 @@ final class PropertyRecorder: @unchecked Sendable {
 
   /// The names of the properties that a key path from a class goes through.
   static func names<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> [String] {
-    // Asked of the key path: a constraint on a dynamic member's root does not keep members of other types out.
+    // The root is asked of the key path because a constraint on a dynamic member's root does not keep out members of other
+    // types.
     guard let root = Swift.type(of: keyPath as AnyKeyPath).rootType as? ObjectBase.Type else {
       stopNoProperty(keyPath)
     }
@@ -61,7 +64,8 @@ final class PropertyRecorder: @unchecked Sendable {
     return names
   }
 
-  /// While a key path is read, any place of a collection leads to an object of its class, whose properties are noted too.
+  /// While a key path is read, every index of a collection leads to an object of the element's class, whose properties are
+  /// noted too. The answer is nil otherwise.
   static func element<Element>(of type: Element.Type) -> Element? {
     guard current != nil, let type = type as? ObjectBase.Type else { return nil }
     return ObjectModel.of(type).recorder() as? Element

@@ -1,6 +1,6 @@
 public import RealmStorage
 
-/// Types that a `RealmOptional` may hold, or a `RealmProperty` as an optional.
+/// The types that a `RealmOptional` can hold, and a `RealmProperty` as an optional.
 public protocol RealmOptionalType: _Scalar, _ObjcBridgeable, _RealmSchemaDiscoverable {}
 
 extension RealmOptionalType {
@@ -8,10 +8,10 @@ extension RealmOptionalType {
   public static func className() -> String { "\(Self.self)" }
 }
 
-/// Types that a `RealmProperty` may hold: optional numbers and such, and `AnyRealmValue`.
+/// The types that a `RealmProperty` can hold: optionals of `RealmOptionalType`, and `AnyRealmValue`.
 public protocol RealmPropertyType: _Persistable, _ObjcBridgeable, _RealmSchemaDiscoverable {}
 
-/// Enumerations of whole numbers that a `RealmOptional` holds. `PersistableEnum` is for all others.
+/// An enumeration of whole numbers that a `RealmOptional` can hold. Use `PersistableEnum` for all other purposes.
 public protocol RealmEnum: PersistableEnum, RealmOptionalType {}
 
 extension Int: RealmOptionalType {}
@@ -28,30 +28,30 @@ extension ObjectId: RealmOptionalType {}
 extension Optional: RealmPropertyType where Wrapped: RealmOptionalType {}
 extension AnyRealmValue: RealmPropertyType {}
 
-// Names that constraints of RealmSwift's declarations have. Here they ask for nothing.
+// Constraints of RealmSwift's declarations have these names. Here they require nothing.
 
-/// A type whose properties a schema tells of.
+/// A type that properties of a schema can have.
 public protocol _RealmSchemaDiscoverable {}
-/// A type that has a form in Objective-C.
+/// A type that has a counterpart in Objective-C.
 public protocol _ObjcBridgeable {}
 
 extension Optional: _ObjcBridgeable where Wrapped: _ObjcBridgeable {}
 extension AnyRealmValue: _ObjcBridgeable {}
 
-/// A property whose value is that of another type, which it notes when a key path reads it.
+/// A property type that holds a value of another type. It notes when a key path reads the value.
 protocol RecordingProperty {
   static var contentType: Any.Type { get }
   var content: Any { get }
   func record(_ object: ObjectBase, _ position: Int)
 }
 
-/// The value of a property of a class without `@Persisted`, which stays one instance: a variable of an unmanaged object, a
-/// cell of a managed one.
+/// The value of a property without `@Persisted` whose instance stays the same. It is a variable if the object is unmanaged,
+/// and shows the row if the object is managed.
 struct PropertyCell<Value: _Persistable> {
   private enum State {
     case unmanaged(Value)
     case managed(ManagedRow, position: Int)
-    /// What is stored, and the program has no value for.
+    /// A stored value for which the program has none.
     case unknown(RealmStorage.Value)
     case recording(Recorder, position: Int)
   }
@@ -73,7 +73,7 @@ struct PropertyCell<Value: _Persistable> {
         guard let object = recorder.object else { return Value._initial() }
         PropertyRecorder.current?.note(object, position)
         return Value._placeholder(of: object, position)
-      // Only what may be nil is copied so.
+      // Only values of optional types are copied in this form.
       case .unknown(let value):
         if Value.self is any OptionalWholeNumber.Type { stopUnreadableNumber(value, Value.self) }
         return Value._initial()
@@ -88,7 +88,7 @@ struct PropertyCell<Value: _Persistable> {
     }
   }
 
-  /// What is stored, where the program has no value for it.
+  /// The stored value if the program has no value for it; nil otherwise.
   var unknown: RealmStorage.Value? {
     get {
       switch state {
@@ -109,7 +109,7 @@ struct PropertyCell<Value: _Persistable> {
     }
   }
 
-  /// The object itself keeps this, so it can't be kept here.
+  /// The object keeps this cell, so the cell can't keep the object. A new handle is made instead.
   private func handle(of owner: ManagedRow) -> ObjectBase {
     let object = CellOwner()
     object.show(owner.row, of: owner.contextOfHandles, birth: owner.birth)
@@ -125,7 +125,8 @@ struct PropertyCell<Value: _Persistable> {
   }
 }
 
-/// Whole numbers that a narrow type does not hold stop the program where others are read as nil.
+/// Optional whole numbers. A stored number that is too large for a narrow type stops the program, while other such values are
+/// read as nil.
 private protocol OptionalWholeNumber {}
 extension Optional: OptionalWholeNumber where Wrapped: _IntegerScalar {}
 
@@ -136,20 +137,20 @@ private func stopUnreadableNumber(_ value: RealmStorage.Value, _ type: Any.Type)
       + "the property that type.")
 }
 
-/// A handle of a row of whatever class, for what reads and writes cells by their position.
+/// A handle of a row of any class, for code that accesses cells by their position.
 private final class CellOwner: ObjectBase {}
 
-/// A property of a class without `@Persisted`, whose value may be nil:
+/// An optional property of a class that does not use `@Persisted`:
 ///
 ///     let age = RealmProperty<Int?>()
 ///     person.age.value = 3
 public final class RealmProperty<Value: RealmPropertyType>: CustomStringConvertible {
   private var cell = PropertyCell<Value>(Value._initial())
 
-  /// A property without a value.
+  /// Makes a property whose value is nil, or `none` for an `AnyRealmValue`.
   public init() {}
 
-  /// The value; of a managed object set in a write transaction only.
+  /// The value. If the object is managed, setting it requires a write transaction; otherwise the program stops.
   public var value: Value {
     get { cell.value }
     set {
@@ -158,29 +159,31 @@ public final class RealmProperty<Value: RealmPropertyType>: CustomStringConverti
     }
   }
 
+  /// A text for people that shows the value.
   public var description: String {
     if Value._mayBeUnknown, let unknown { return ObjectDescription.text(of: unknown.plain as Any) }
     return isNull(value) ? "nil" : ObjectDescription.text(of: value)
   }
 }
 
-/// A number or truth value of a class without `@Persisted`, which may be nil. Declare an optional `@Persisted` property in
-/// new classes.
+/// An optional number or truth value of a class that does not use `@Persisted`. In new classes, declare an optional
+/// `@Persisted` property instead.
 public final class RealmOptional<Value: RealmOptionalType>: CustomStringConvertible {
   private var cell: PropertyCell<Value?>
 
-  /// A property without a value.
+  /// Makes a property whose value is nil.
   public init() { cell = PropertyCell(nil) }
 
-  /// A property with a value.
+  /// Makes a property with a value.
   public init(_ value: Value?) { cell = PropertyCell(value) }
 
-  /// The value, or nil; of a managed object set in a write transaction only.
+  /// The value, or nil. If the object is managed, setting it requires a write transaction; otherwise the program stops.
   public var value: Value? {
     get { cell.value }
     set { cell.value = newValue }
   }
 
+  /// A text for people that shows the value.
   public var description: String {
     if Value._mayBeUnknown, let unknown { return ObjectDescription.text(of: unknown.plain as Any) }
     return value.map { "\($0)" } ?? "nil"
@@ -190,16 +193,21 @@ public final class RealmOptional<Value: RealmOptionalType>: CustomStringConverti
 // MARK: - Coding and comparing
 
 extension RealmProperty: Equatable where Value: Equatable {
+  /// Whether the values are equal.
   public static func == (left: RealmProperty, right: RealmProperty) -> Bool { left.value == right.value }
 }
 
 extension RealmProperty: Codable where Value: Codable {
+  /// Decodes a property with a value.
+  ///
   /// - Throws: what the decoder throws.
   public convenience init(from decoder: any Decoder) throws {
     self.init()
     value = try decoder.singleValueContainer().decode(Value.self)
   }
 
+  /// Encodes the value.
+  ///
   /// - Throws: what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     if Value._mayBeUnknown, let unknown { return try unknown.encodePlain(to: encoder) }
@@ -209,16 +217,21 @@ extension RealmProperty: Codable where Value: Codable {
 }
 
 extension RealmOptional: Equatable where Value: Equatable {
+  /// Whether the values are equal.
   public static func == (left: RealmOptional, right: RealmOptional) -> Bool { left.value == right.value }
 }
 
 extension RealmOptional: Codable where Value: Codable {
+  /// Decodes a property with a value.
+  ///
   /// - Throws: what the decoder throws.
   public convenience init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     self.init(container.decodeNil() ? nil : try container.decode(Value.self))
   }
 
+  /// Encodes the value.
+  ///
   /// - Throws: what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     if Value._mayBeUnknown, let unknown { return try unknown.encodePlain(to: encoder) }

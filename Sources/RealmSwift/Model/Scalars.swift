@@ -1,17 +1,17 @@
 public import Foundation
 public import RealmStorage
 
-/// Types that are compared as numbers in queries.
+/// The types that queries compare as numbers.
 public protocol _QueryNumeric {}
-/// Types that are compared as texts or bytes in queries.
+/// The types that queries compare as texts or bytes.
 public protocol _QueryBinary {}
-/// Types that are compared as texts in queries.
+/// The types that queries compare as texts.
 public protocol _QueryString: _QueryBinary {}
-/// Types whose values have a least and a greatest one.
+/// The types of which `min(ofProperty:)` and `max(ofProperty:)` find the least and the greatest value.
 public protocol MinMaxType {}
-/// Types whose values can be added up.
+/// The types of which `sum(ofProperty:)` and `average(ofProperty:)` can be computed.
 public protocol AddableType {}
-/// Types that objects can be sorted by.
+/// The types by which objects can be sorted.
 public protocol SortableType {}
 
 extension Optional: _QueryNumeric where Wrapped: _QueryNumeric {}
@@ -45,8 +45,8 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey, SortableType {
   }
 }
 
-/// Whole numbers. A file has one type for all of them, so that a property may become wider or narrower; a stored number that
-/// the property's type can't hold stops the program when it is read.
+/// The whole-number types. A file has one type for all of them, so that a property can be made wider or narrower. Reading a
+/// stored number that the property's type can't hold stops the program.
 public protocol _IntegerScalar: _Scalar, FixedWidthInteger {}
 
 extension _IntegerScalar {
@@ -75,7 +75,7 @@ extension _IntegerScalar {
     guard let loaded = _load(value) else { cell.stopUnreadable(value, Self.self) }
     return loaded
   }
-  /// A number that a wider type was stored for.
+  /// Whether a stored number may be too large for this type, because it was stored with a wider one.
   public static var _mayBeUnknown: Bool { Self.self != Int.self && Self.self != Int64.self }
   public static func _isUnknown(_ value: Value) -> Bool { value != .null && _load(value) == nil }
   public static func _initial() -> Self { 0 }
@@ -96,7 +96,7 @@ extension _IntegerScalar {
     }
   }
 
-  /// By the C type that is kept: a double does not tell all whole numbers apart.
+  /// The value of a Foundation number by the C type that it keeps. A double can't represent all whole numbers.
   private static func whole(_ number: NSNumber) -> Self? {
     switch String(cString: number.objCType) {
     case "d", "f": Self(exactly: number.doubleValue)
@@ -127,7 +127,7 @@ extension Int64: _IntegerScalar, _Indexable, _PrimaryKey, _QueryNumeric, MinMaxT
 }
 
 extension ObjectBase {
-  /// Stops the program at a stored number that the property's type can't hold.
+  /// Stops the program because a stored number is outside of the range of the property's type.
   @usableFromInline
   func stopTooNarrow(_ position: Int, _ number: Int64, range: String) -> Never {
     let model = context?.binding.model ?? ownModel
@@ -145,12 +145,12 @@ extension ObjectBase {
   }
 }
 
-/// A truth value is kept as a C character.
+/// Whether a Foundation number is a truth value, which it keeps as a C character.
 func isTruthValue(_ number: NSNumber) -> Bool { String(cString: number.objCType) == "c" }
 
-/// Any number but a truth value, as a double.
+/// Any number except a truth value, as a double; nil for anything else.
 private func double(_ any: Any) -> Double? {
-  // First, since 0 and 1 in one pass for truth values.
+  // The NSNumber is tested first because a cast would take the numbers 0 and 1 in it for truth values.
   if let number = instance(any, of: NSNumber.self) { return isTruthValue(number) ? nil : number.doubleValue }
   return switch any {
   case is Bool: nil
@@ -278,16 +278,20 @@ extension UUID: _Scalar, _Indexable, _PrimaryKey, SortableType {
   }
 }
 
-/// An enumeration that is stored as its raw value. A property of one is declared by conforming to this protocol:
+/// An enumeration that is stored as its raw value. A property can have the type of an enumeration that conforms to this
+/// protocol:
 ///
 ///     enum Mood: String, PersistableEnum { case calm, merry }
+///
+/// If a raw value is stored for which the enumeration has no case, an optional property reads as nil, and reading any other
+/// property stops the program.
 public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, Comparable, MinMaxType,
   SortableType,
   _RealmSchemaDiscoverable
 where RawValue: _Scalar & Comparable, PersistedType == RawValue.PersistedType {}
 
 extension PersistableEnum {
-  /// The first case.
+  /// Makes the first case. An enumeration without cases stops the program.
   public init() { self = Self._initial() }
 
   public static var _column: ColumnType { RawValue._column }
@@ -302,5 +306,6 @@ extension PersistableEnum {
   public static func _converted(_ any: Any) -> Self? {
     any as? Self ?? RawValue._converted(any).flatMap { Self(rawValue: $0) }
   }
+  /// Whether the left raw value is less than the right one.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

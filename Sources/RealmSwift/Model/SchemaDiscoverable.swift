@@ -1,6 +1,7 @@
 public import Foundation
 
-// What RealmSwift's constraints ask of the types that properties may have, by a name that programs use too.
+// These conformances name the types that properties may have. Generic constraints of RealmSwift use the protocol, and
+// programs use it by that name too.
 
 extension Optional: _RealmSchemaDiscoverable where Wrapped: _RealmSchemaDiscoverable {}
 extension String: _RealmSchemaDiscoverable {}

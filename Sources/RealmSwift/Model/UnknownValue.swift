@@ -1,9 +1,9 @@
 import Foundation
 public import RealmStorage
 
-// What is stored may have no value in the program: a raw value whose case another version has, a text that a type of the
-// program's refuses. It stays what it is: it is copied, printed and encoded as it is stored, and only to read it as the
-// program's type stops.
+// A stored value may have no value in the program: a raw value whose case only another version has, or a text that a custom
+// type refuses. Such a value is kept. It is copied, printed and encoded as it is stored; only reading it as the program's
+// type stops the program.
 
 extension _HasPersistedType {
   public static var _mayBeUnknown: Bool { false }
@@ -60,7 +60,7 @@ extension Map {
 }
 
 extension ObjectBase {
-  /// What an unmanaged object keeps of the one it is a copy of.
+  /// The stored value that an unmanaged object has kept of the object that it copies.
   final func unknownValue(_ position: Int) -> Value {
     context == nil ? unknownValues?.values[position] ?? .null : stored(position)
   }
@@ -71,19 +71,21 @@ extension ObjectBase {
     unknownValues = kept
   }
 
-  /// What the class declares for a required property of a synced file in which nobody has set a value: it holds null, where others have made the property optional, or the zero of its type, where a version
-  /// of the program that lacks the property has made the object. Nil of all else: what is stored then is what somebody has set. A zero that somebody has set can't be told from one that nobody has.
+  /// The value that the class declares for a required property of a synced file, if nobody has set a value. Then the property
+  /// holds null if others have made it optional, or the zero of its type if a version of the program without the property has
+  /// made the object. The answer is nil in all other cases, since somebody has set what is stored. A zero that somebody has
+  /// set can't be told from one that nobody has set.
   final func declaredValue(_ position: Int, inPlaceOf value: Value, zero: Value) -> Value? {
     guard value == .null || value == zero, let context, context.session.file.isSynced else { return nil }
     let model = ownModel
     return model.properties[position].declaredValue(of: model)
   }
 
-  /// Stops the program, which reads what is stored as a type that has no value for it.
+  /// Stops the program because it reads a stored value as a type that has no value for it.
   final func stopUnreadable(_ position: Int, _ value: Value) -> Never {
     let model = ownModel
     let property = model.properties[position]
-    // A key path is told by a value of the property, and there may be none that could stand for it.
+    // A key path is read with a value of the property, and the type may have none that could be used.
     let hasValue = (property.field.valueType as? any _CustomPersistable.Type)?.hasInitial ?? true
     raise(
       "Unreadable value",
@@ -93,22 +95,22 @@ extension ObjectBase {
   }
 }
 
-/// The values of an unmanaged object's properties that the program has no values for, by position.
+/// The stored values of an unmanaged object for which the program has no values, by the position of the property.
 final class UnknownValues {
   var values: [Int: Value] = [:]
 }
 
-/// A property of a class without `@Persisted` that may hold such a value.
+/// A property of a class without `@Persisted` that may hold a stored value for which the program has none.
 protocol KeepsUnknown {
   var unknown: Value? { get }
   func set(unknown value: Value)
 }
 
-/// A collection that may hold such elements.
+/// A collection that may hold stored elements for which the program has no values.
 protocol MayHoldUnknown {
-  /// What is stored at a place, where it is such a value.
+  /// The stored element at an index if the program has no value for it; nil otherwise.
   func unknownElement(at index: Int) -> Value?
-  /// All elements as they are stored, where the program has no value for one of them.
+  /// All elements in stored form if the program has no value for one of them; nil otherwise.
   var storedUnknown: [Value]? { get }
 }
 
@@ -129,7 +131,7 @@ extension ReversedCollection: MayHoldUnknown where Base: RealmCollection {
   var storedUnknown: [Value]? { (_base as? any MayHoldUnknown)?.storedUnknown.map { $0.reversed() } }
 }
 
-/// `reversed()` and `lazy` of a collection answer such a sequence.
+/// `reversed()` and `lazy` of a collection return such a sequence.
 extension LazySequence: MayHoldUnknown where Base: Collection {
   func unknownElement(at index: Int) -> Value? {
     (elements as? any MayHoldUnknown)?.unknownElement(at: index)
@@ -137,13 +139,13 @@ extension LazySequence: MayHoldUnknown where Base: Collection {
   var storedUnknown: [Value]? { (elements as? any MayHoldUnknown)?.storedUnknown }
 }
 
-/// Such a value, of a map.
+/// A stored value of a map for which the program has none.
 struct UnknownElement {
   let value: Value
 }
 
 extension _CollectionCell {
-  /// Stops the program, which reads an element as a type that has no value for it.
+  /// Stops the program because it reads an element as a type that has no value for it.
   func stopUnreadable(_ value: Value, _ type: Any.Type, at step: NestedPlace.Step? = nil) -> Never {
     let model = owner.context.binding.model
     let place =
@@ -159,7 +161,7 @@ extension _CollectionCell {
   }
 }
 
-/// Stops the program at an element of a collection that is none of its type.
+/// Stops the program because an element of a collection has no value of the element's type.
 func stopUnreadableElement(_ type: Any.Type, _ value: Value) -> Never {
   raise(
     "Unreadable value",
@@ -175,12 +177,15 @@ private func unreadableRemedy(_ type: Any.Type) -> String {
 // MARK: - Reading what is stored
 
 extension _ObjectWithCounters {
-  /// What is stored of a property whose type is stored as another: the raw value of an enumeration, what a type of the program's is
-  /// made of. It can be read where the program has no value for it, as where another version of it has more cases.
+  /// The stored value of a property whose type is stored as another type: the raw value of an enumeration, or the value from
+  /// which a custom type is made. It can be read even if the program has no value for it, for example if another version of
+  /// the enumeration has more cases.
   ///
   ///     animal.persistedValue(of: \.kind)    // "lynx", though Kind has no such case
   ///
-  /// - Precondition: the key path is a property of the object itself.
+  /// If null is stored, the answer is the default of `PersistedType`.
+  ///
+  /// - Parameter keyPath: a property of the object itself. A key path through another object stops the program.
   public func persistedValue<Property: _Scalar>(of keyPath: KeyPath<Self, Property>) -> Property.PersistedType
   where Property.PersistedType: _Scalar {
     let (value, position) = storedValue(PropertyRecorder.names(keyPath)) { self[keyPath: keyPath]._value }
@@ -189,7 +194,10 @@ extension _ObjectWithCounters {
     }
   }
 
-  /// The same of a property that may be nil.
+  /// The stored value of an optional property whose type is stored as another type; nil if null is stored. It can be read
+  /// even if the program has no value for it.
+  ///
+  /// - Parameter keyPath: a property of the object itself. A key path through another object stops the program.
   public func persistedValue<Property: _Scalar>(of keyPath: KeyPath<Self, Property?>) -> Property
     .PersistedType?
   where Property.PersistedType: _Scalar {
@@ -222,8 +230,8 @@ extension ObjectBase {
 }
 
 extension RealmCollection where Element: _Scalar, Element.PersistedType: _Scalar {
-  /// What is stored of each element: the raw values of an enumeration, what values of the program's own types are made of. It can be
-  /// read where the program has no value for it. Takes time in proportion to the elements.
+  /// The stored values of the elements: the raw values of an enumeration, or the values from which a custom type is made.
+  /// They can be read even if the program has no value for them. O(n).
   public var persistedValues: [Element.PersistedType] {
     storedValues { $0._value }.map { Element.PersistedType._persisted($0) }
   }
@@ -231,7 +239,7 @@ extension RealmCollection where Element: _Scalar, Element.PersistedType: _Scalar
 
 extension RealmCollection
 where Element: OptionalProtocol, Element.Wrapped: _Scalar, Element.Wrapped.PersistedType: _Scalar {
-  /// The same of elements that may be nil.
+  /// The stored values of optional elements; nil for null. They can be read even if the program has no value for them. O(n).
   public var persistedValues: [Element.Wrapped.PersistedType?] {
     storedValues { ($0 as? Element.Wrapped)?._value ?? .null }.map {
       $0 == .null ? nil : Element.Wrapped.PersistedType._persisted($0)
@@ -240,8 +248,8 @@ where Element: OptionalProtocol, Element.Wrapped: _Scalar, Element.Wrapped.Persi
 }
 
 extension _Scalar {
-  /// The stored value as a value of `PersistedType`; for null, the first value of that type. A number that is too great for a
-  /// narrow type stops the program.
+  /// The stored value as a value of this type; for null it is the type's default. A number that is too large for a narrow
+  /// type stops the program.
   fileprivate static func _persisted(
     _ value: Value, orStop stop: (Value) -> Never = { stopUnreadableElement(Self.self, $0) }
   ) -> Self {
@@ -259,9 +267,9 @@ extension RealmCollection {
 }
 
 extension Map where Value: _Scalar, Value.PersistedType: _Scalar {
-  /// What is stored by each key: the raw values of an enumeration, what values of the program's own types are made of. It can be read
-  /// where the program has no value for it. The entries are in the order of their keys, and no dictionary, in which equivalent
-  /// texts would be one key. Takes time in proportion to the entries.
+  /// The stored values with their keys: the raw values of an enumeration, or the values from which a custom type is made.
+  /// They can be read even if the program has no value for them. The entries are in the order of their keys. They are not a
+  /// dictionary, because texts that are canonically equivalent would be one key there. O(n).
   public var persistedValues: [(key: Key, value: Value.PersistedType)] {
     storedEntries { $0._value }.map { (Key(_mapKey: $0), Value.PersistedType._persisted($1)) }
   }
@@ -269,7 +277,8 @@ extension Map where Value: _Scalar, Value.PersistedType: _Scalar {
 
 extension Map
 where Value: OptionalProtocol, Value.Wrapped: _Scalar, Value.Wrapped.PersistedType: _Scalar {
-  /// The same of values that may be nil.
+  /// The stored values of optional values with their keys; nil for null. They can be read even if the program has no value
+  /// for them. O(n).
   public var persistedValues: [(key: Key, value: Value.Wrapped.PersistedType?)] {
     storedEntries { ($0 as? Value.Wrapped)?._value ?? .null }.map {
       (Key(_mapKey: $0), $1 == .null ? nil : Value.Wrapped.PersistedType._persisted($1))
@@ -289,7 +298,7 @@ extension Map {
 // MARK: - As it is stored
 
 extension Value {
-  /// As the type of the program that it is stored of; nil of null, and of what is no single value.
+  /// The value as the Swift type whose stored form it is; nil for null, links and collections.
   var plain: Any? {
     switch self {
     case .null, .link, .typedLink, .list, .map: nil
@@ -306,7 +315,7 @@ extension Value {
     }
   }
 
-  /// As a message quotes it.
+  /// The text of the value as a message quotes it.
   var quoted: String {
     switch plain {
     case let text as String: "'\(ObjectDescription.quoted(text))'"

@@ -1,18 +1,20 @@
 import Foundation
 import RealmStorage
 
-/// Makes objects of values given as `Any`: dictionaries by property name, arrays in the order of the properties, objects.
+/// Makes objects of values that are given as `Any`: dictionaries by property name, arrays in the order of the properties, and
+/// objects.
 ///
-/// Nothing is bridged: a number is what its type says, on every system. Nothing recurses: values may nest, and objects link
-/// in chains, as deep as memory.
+/// Nothing is bridged to Foundation, so a number is what its type says on every system. Nothing recurses, so the depth of
+/// nested values and the length of chains of linked objects are limited only by memory.
 final class ValueReader {
-  /// The positions of the properties that each object was given a value of.
+  /// For each object, the positions of the properties that were given a value.
   private(set) var given: [ObjectIdentifier: Set<Int>] = [:]
-  /// The realm the objects are to be added to; nil where that is not known. What it does not manage is copied.
+  /// The realm to which the objects are to be added; nil if that is not known. Objects that this realm does not manage are
+  /// copied.
   private let session: RealmSession?
   private var copies = ObjectCopies()
 
-  /// What is left to do, the last first.
+  /// The steps that are still to be done, the last one first.
   private enum Step {
     case fill(ObjectBase, from: Any)
     case set(ObjectBase, ObjectModel, position: Int, Any)
@@ -21,7 +23,7 @@ final class ValueReader {
 
   init(_ session: RealmSession? = nil) { self.session = session }
 
-  /// Gives an unmanaged object's properties the values there are.
+  /// Sets the properties of an unmanaged object for which `value` gives values.
   func fill(_ object: ObjectBase, from value: Any) {
     if let original = instance(value, of: ObjectBase.self), mustCopy(original) {
       copies.note(object, of: original)
@@ -30,7 +32,7 @@ final class ValueReader {
     finish()
   }
 
-  /// A value with objects in place of what they are made of, for a property that links.
+  /// A value in which objects stand in place of the values they are made of, for a property that links.
   func converted(_ any: Any, for property: ModelProperty, of owner: ObjectBase) -> Any {
     let value = linkable(any, by: property, of: owner)
     finish()
@@ -75,7 +77,7 @@ final class ValueReader {
     let source = other.ownModel
     let isDynamic = model.isDynamic || source.isDynamic
     for (position, property) in model.properties.enumerated() where !property.isComputed {
-      // A table knows no other names than those that are stored.
+      // A table knows only the stored names.
       guard
         let from = isDynamic
           ? source.position(ofColumn: property.columnName) : source.position(of: property.name)
@@ -93,7 +95,7 @@ final class ValueReader {
     }
   }
 
-  /// What is stored of a property, as a table knows it: of an enumeration the raw value.
+  /// The stored value of a property in the form in which a table has it; for an enumeration it is the raw value.
   private func storedForm(of object: ObjectBase, _ property: ModelProperty, _ position: Int) -> Any {
     let stored =
       object.keptContext == nil
@@ -107,7 +109,7 @@ final class ValueReader {
     }
   }
 
-  /// Copies what is stored where the program has no value for it.
+  /// Copies a stored value for which the program has none.
   private func set(
     _ object: ObjectBase, _ model: ObjectModel, _ position: Int, unknown value: Value,
     from origin: ModelProperty
@@ -120,7 +122,7 @@ final class ValueReader {
     given[ObjectIdentifier(object)]?.insert(position)
   }
 
-  /// Sets a property once the objects are filled that its value is made of.
+  /// Sets a property. If its value has objects that are still to be filled, the property is set after them.
   private func prepare(_ object: ObjectBase, _ model: ObjectModel, _ position: Int, _ any: Any) {
     let property = model.properties[position]
     guard property.type.canLink else { return set(object, model, position, any) }
@@ -133,22 +135,22 @@ final class ValueReader {
   private func set(_ object: ObjectBase, _ model: ObjectModel, _ position: Int, _ any: Any) {
     let property = model.properties[position]
     guard property.field.set(any, object, at: property.offset, position: position) else {
-      // A migration goes on, and is taken back at its end.
+      // A migration goes on after such a value, and is rolled back at its end.
       if let migration = session?.migration { return migration.note(any, doesNotFit: property, of: model) }
       model.stopInvalid(any, for: property)
     }
     given[ObjectIdentifier(object)]?.insert(position)
   }
 
-  /// The same with objects in place of what they are made of, where a property links.
+  /// A value in which objects stand in place of the values they are made of, if the property links; otherwise the same value.
   private func linkable(_ any: Any, by property: ModelProperty, of owner: ObjectBase) -> Any {
     if property.type.column == .mixed { return anyValue(any, property.type.form) }
     guard var target = property.target else { return any }
-    // Its table may have got properties since the owner's class was made.
+    // The table may have got further properties since the owner's class was made.
     if target.isDynamic, let session = session ?? owner.context?.session {
       target = session.tableContext(target.name).binding.model
     }
-    // Nothing is copied, and a collection may be the property's own.
+    // Without a realm nothing is copied, and the collection may be the property's own.
     if session == nil, Swift.type(of: any) == property.field.valueType { return any }
     if property.type.form == .value {
       return isGone(any) ? NSNull() : object(of: target, from: any, for: owner) ?? any
@@ -161,7 +163,7 @@ final class ValueReader {
           ($0, isGone($1) ? NSNull() : object(of: target, from: $1, for: owner) ?? $1)
         })
     }
-    // A dictionary is a sequence too, of pairs.
+    // A dictionary is excluded because it is also a sequence, of pairs.
     guard !(any is [String: Any]), let elements = any as? any Sequence else { return any }
     var objects: [Any] = []
     for element in elements as any Sequence where !isGone(element) {
@@ -170,7 +172,7 @@ final class ValueReader {
     return objects
   }
 
-  /// It is an old object of a migration whose new one was deleted.
+  /// Whether the value is an old object of a migration whose new object was deleted.
   private func isGone(_ any: Any) -> Bool {
     guard let migration = session?.migration, let object = instance(any, of: ObjectBase.self) else {
       return false
@@ -179,7 +181,7 @@ final class ValueReader {
     return false
   }
 
-  /// The same with copies in place of collections, and of objects that the realm does not manage.
+  /// A value of any type with copies in place of collections, and of objects that the realm does not manage.
   private func anyValue(_ any: Any, _ form: _PropertyType.Form) -> Any {
     let any = (any as? any RecordingProperty)?.content ?? any
     if isNull(any) { return any }
@@ -195,13 +197,13 @@ final class ValueReader {
     }
   }
 
-  /// An array or a dictionary that is being made a list or a dictionary of values of any type.
+  /// An array or a dictionary of which a list or a dictionary of values of any type is being made.
   private struct Level {
     let value: AnyRealmValue
-    /// The last first.
+    /// The elements that are still to be added, the last one first.
     var rest: [(key: String, value: Any)]
 
-    /// Nil of what is neither.
+    /// Begins a level; nil if the value is neither an array nor a dictionary.
     init?(_ any: Any) {
       if let values = any as? [String: Any] {
         value = .dictionary(Map())
@@ -220,7 +222,7 @@ final class ValueReader {
     }
   }
 
-  /// A value of any type made of arrays and dictionaries that stand in each other; nil where something is no value.
+  /// A value of any type, made of arrays and dictionaries that contain each other; nil if an element can't be converted.
   private func nested(_ any: Any) -> AnyRealmValue? {
     var levels: [Level] = []
     var keys: [String] = []
@@ -284,8 +286,8 @@ final class ValueReader {
     }
   }
 
-  /// An object of a class: the one given, a copy of one that the realm does not manage or that has another owner, or a new one made of
-  /// what was given; nil where it is none of these.
+  /// An object of a class. It is the given object, a copy of it if the realm does not manage it or it has another owner, or a
+  /// new object that is made of the given values. It is nil for anything else.
   private func object(of model: ObjectModel, from any: Any, for owner: ObjectBase) -> ObjectBase? {
     if let object = instance(any, of: ObjectBase.self) {
       if model.isDynamic { return dynamicObject(of: model, from: object, for: owner) }
@@ -299,7 +301,7 @@ final class ValueReader {
     return object
   }
 
-  /// The same of a dynamic object, which an object of the program's class may stand for.
+  /// A dynamic object of a class. The given object may be of the program's class for the same table.
   private func dynamicObject(
     of model: ObjectModel, from object: ObjectBase, for owner: ObjectBase
   ) -> ObjectBase? {
@@ -310,7 +312,7 @@ final class ValueReader {
     return copy(object, as: model, for: owner)
   }
 
-  /// An object of the program's class, which a dynamic one may stand for.
+  /// An object of the program's class. The given object may be a dynamic one of the same table.
   private func typedObject(
     of model: ObjectModel, from object: ObjectBase, for owner: ObjectBase
   ) -> ObjectBase? {
@@ -322,12 +324,12 @@ final class ValueReader {
     return context.session.context(binding).object(object.row, birth: object.birth)
   }
 
-  /// Of a dictionary, or of a map of objects.
+  /// The entries of a dictionary, or of a map of objects; nil for anything else.
   private func entries(of any: Any) -> [(key: String, value: Any)]? {
     (any as? any EntriesOfMap)?.anyEntries ?? (any as? [String: Any])?.map { ($0, $1) }
   }
 
-  /// The class of a copy: a dynamic object of another file becomes one of the class of that name in this one.
+  /// The class of a copy. A dynamic object of another file becomes an object of the class with the same name in this file.
   private func ownModel(of object: ObjectBase) -> ObjectModel {
     let name = object.ownModel.name
     guard let session,
@@ -351,8 +353,8 @@ final class ValueReader {
   }
 }
 
-/// The copies that were made of objects: of an object that is met again, and where objects link in a circle, the first one
-/// stands for all. Embedded objects have one owner each, and a copy for each.
+/// The copies that were made of objects. If an object is met again, also in a circle of links, its first copy is used. An
+/// embedded object has one owner, so it gets a copy for each owner.
 private struct ObjectCopies {
   private enum Original: Hashable {
     case row(session: ObjectIdentifier, slot: Int, UInt64)
@@ -364,15 +366,16 @@ private struct ObjectCopies {
         ?? .unmanaged(ObjectIdentifier(object))
     }
   }
-  /// A value of any type may ask for an object of the program's class where a link asks for a dynamic one of the same table.
+  /// Which copy is wanted. A value of any type may ask for an object of the program's class while a link asks for a dynamic
+  /// object of the same row.
   private struct Wanted: Hashable {
     let original: Original
     let isDynamic: Bool
   }
   private var copies: [Wanted: ObjectBase] = [:]
-  /// Of copies of embedded objects, what they are copies of, and whose.
+  /// For each copy of an embedded object, the original and the owner of the copy.
   private var owners: [ObjectIdentifier: (original: Original, owner: ObjectBase)] = [:]
-  /// Keeps objects whose address is an identity.
+  /// Keeps alive the objects whose address is used as an identity.
   private var kept: [ObjectBase] = []
 
   mutating func note(_ copy: ObjectBase, of object: ObjectBase, for owner: ObjectBase? = nil) {
@@ -386,7 +389,7 @@ private struct ObjectCopies {
     let original = Original(object)
     guard let copy = copies[Wanted(original: original, isDynamic: isDynamic)] else { return nil }
     guard object.isPart else { return copy }
-    // An embedded object that is given again gets a copy of its own, but where it would be a part of itself.
+    // An embedded object that is given again gets a further copy, unless that copy would be a part of itself.
     var next = owner
     while let part = next, let found = owners[ObjectIdentifier(part)] {
       if found.original == original { return part }
@@ -397,7 +400,7 @@ private struct ObjectCopies {
 }
 
 extension ObjectModel {
-  /// Stops the program, which gave a value that is none of a property's type.
+  /// Stops the program because a value can't be converted to a property's type.
   func stopInvalid(_ any: Any, for property: ModelProperty) -> Never {
     raise(
       "Invalid value",

@@ -1,18 +1,18 @@
 import RealmStorage
 
-/// The observers of one session, under the hub's lock.
+/// The observers of one session. Guarded by the hub's lock.
 final class Audience: @unchecked Sendable {
-  // Sendable: it is used under the lock.
+  // Sendable: it is used under the hub's lock.
   let inbox: SchedulerInbox
   private(set) var observations: [Observation] = [] {
     didSet { (keptIndex, keptOrders, followers, prepared) = (nil, nil, [], nil) }
   }
   private var keptIndex: ObservationIndex?
-  /// Since they were called last.
+  /// The changes since the observers were called last.
   var changes = NetChanges()
-  /// The classes of the session when an observer came last.
+  /// The classes that the session had when an observer was added last.
   private var schema: RealmSchema
-  /// The version whose changes they have been called for, or are to be.
+  /// The version for which the observers have been called, or are about to be.
   private var calledFor: UInt64 = 0
 
   /// The path of the file, for messages.
@@ -29,14 +29,14 @@ final class Audience: @unchecked Sendable {
     self.schema = schema
   }
 
-  /// Takes those away of which a condition holds.
+  /// Removes and returns the observations that satisfy a condition.
   func remove(where isGone: (Observation) -> Bool) -> [Observation] {
     let gone = observations.filter(isGone)
     if !gone.isEmpty { observations.removeAll(where: isGone) }
     return gone
   }
 
-  /// Made when it is asked for, after observers have come or gone.
+  /// Finds the observers of a table. It is made when it is first used after observers were added or removed.
   private var index: ObservationIndex {
     if let keptIndex { return keptIndex }
     let index = ObservationIndex(observations)
@@ -44,14 +44,14 @@ final class Audience: @unchecked Sendable {
     return index
   }
 
-  /// Whether somebody is to be called for a version; once for each.
+  /// Whether an observer is to be called for a version. The answer is true once for each version.
   func isCalled(for version: UInt64) -> Bool {
     let isNews = calledFor != version || observations.contains { $0.hasNews }
     calledFor = version
     return isNews
   }
 
-  /// A call is on its way.
+  /// Whether a call to the scheduler is on its way.
   var isCalled = false
 
   func beginCall() -> Bool {
@@ -59,10 +59,11 @@ final class Audience: @unchecked Sendable {
     return !isCalled
   }
 
-  /// What is to be told of a version, found by the hub before the scheduler is called.
+  /// What is to be told of a version, if the hub found it before the scheduler is called.
   private var prepared: ChangesToTell?
 
-  /// Finds which objects count as modified and where they stand, so that the scheduler which is called need not: it may be the one that draws.
+  /// Finds which objects count as modified and where they are in their collections, so that the scheduler, which may be the one
+  /// that draws, need not.
   func prepare(_ version: Snapshot) {
     let touched = observations.filter { $0.isTouched && $0.ownChanges == nil && !$0.isEnded }
     guard !touched.isEmpty, let told = try? changesToTell(changes, in: version) else { return }
@@ -79,7 +80,8 @@ final class Audience: @unchecked Sendable {
     try ChangesToTell(changes.changes(in: version), in: version, Set(observations.compactMap(\.table)))
   }
 
-  /// Brings those whom a step concerns to its newer version. Answers which tables changed that somebody watches; nil where that could not be found.
+  /// Brings the observers that a step concerns to its newer version. Returns which of the watched tables changed; nil if that
+  /// could not be found.
   func follow(_ step: VersionStep) -> Set<UInt32>? {
     prepared = nil
     let index = index
@@ -118,7 +120,8 @@ final class Audience: @unchecked Sendable {
     for observation in observations { observation.failure = observation.failure ?? error }
   }
 
-  /// Plans name columns by their places in the tables that the session knows.
+  /// Fails if the schema changed so that plans no longer fit: they name columns by their positions in the tables that the session
+  /// knows.
   private func check(_ step: VersionStep) throws(StorageError) {
     guard try step.old.schemaVersion() != step.new.schemaVersion() else { return }
     let tables = Dictionary(uniqueKeysWithValues: try step.schemas().map { ($0.id, $0) })
@@ -130,11 +133,11 @@ final class Audience: @unchecked Sendable {
     }
   }
 
-  /// The calls that tell what has changed.
+  /// Returns the calls that tell what has changed.
   ///
   /// - Parameters:
-  ///   - version: the one that the session shows, and that they were brought to.
-  ///   - pulling: the one that takes what it was told to be there; nil for all others.
+  ///   - version: the version that the session shows, and that the observers were brought to.
+  ///   - pulling: the one observer that takes its change; nil for all others.
   func takeCalls(_ version: Snapshot, pulling: Observation? = nil) -> [ObserverCall] {
     var calls: [ObserverCall] = []
     let untold = changes
@@ -144,7 +147,7 @@ final class Audience: @unchecked Sendable {
       if let pulling, pulling !== observation { continue }
       guard observation.isTouched || observation.isNew || pulling != nil else { continue }
       guard pulling != nil || observation.isReady else {
-        // From now on apart from those that are told.
+        // From now on the changes of this observer are kept apart from those of the observers that are called.
         if observation.ownChanges == nil, !untold.isEmpty { observation.ownChanges = untold }
         continue
       }
@@ -167,10 +170,10 @@ final class Audience: @unchecked Sendable {
           call = try observation.call(changes)
         }
         if observation.isPulled, pulling == nil, call != nil {
-          // Only told that there is something: what it is, is found when it is taken.
+          // The observer is only woken. What changed is found when it takes the change.
           restore()
           observation.ownChanges = observation.ownChanges ?? untold
-          // It may take nothing, and ask again.
+          // It may take nothing when it is woken, and ask again.
           observation.isTouched = true
           observation.didCall()
           calls.append(ObserverCall(observation) { observation.wake?() })
@@ -186,14 +189,15 @@ final class Audience: @unchecked Sendable {
   }
 
   private var keptOrders: [RowPlan: RowOrder]?
-  /// Those that followed a step since the orders were taken last.
+  /// The observers that have followed a step since the orders were taken last.
   private var followers: [RowsObservation] = []
 
-  /// What its observers watch, in the version that they were brought to. Only those that something concerned are asked anew.
+  /// Returns the orders that the observers watch, in the version that they were brought to. Only observers that followed a step
+  /// are asked again.
   ///
-  /// - Precondition: those that failed are gone.
+  /// - Precondition: observers that failed were removed.
   func takeOrders() -> [RowPlan: RowOrder] {
-    // An observer that has ended follows no more.
+    // An observer that has ended follows no steps, so that its order is not kept.
     let hasEnded = observations.contains { $0.isEnded }
     if keptOrders == nil || hasEnded {
       keptOrders = [:]
@@ -208,7 +212,7 @@ final class Audience: @unchecked Sendable {
     return keptOrders ?? [:]
   }
 
-  /// The last calls of those that failed, whatever the session shows.
+  /// Returns the last calls of the observers that failed. They are made whatever version the session shows.
   func takeFailures() -> (calls: [ObserverCall], gone: [Observation]) {
     let gone = remove { $0.failure != nil }
     let calls = gone.compactMap { observation in
@@ -219,7 +223,7 @@ final class Audience: @unchecked Sendable {
   }
 }
 
-/// A call of an observer, which was computed for the version that its realm shows.
+/// A call of an observer. It was computed for the version that the observer's realm shows.
 struct ObserverCall {
   private let observation: Observation
   private let body: () -> Void

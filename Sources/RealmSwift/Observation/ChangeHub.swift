@@ -5,38 +5,40 @@ import Synchronization
 
 /// Follows the versions of one open file, for all observers in this process.
 ///
-/// It learns of a version by commits of this process, and by a thread that waits for those of others. It moves from version to version, in a queue of its
-/// own: what changed in a table is found once for all observers. Then it calls the schedulers whose observers have something to be told; there the
-/// realm moves to the hub's version, and observers are called (`SessionObservers`). So what they are told is exactly what the realm shows then.
+/// It learns of a version by the commits of this process, and by a thread that waits for those of others. It moves from version
+/// to version on a queue of its own, and finds what changed in a table once for all observers. Then it calls the schedulers whose
+/// observers have something to be told. There the realm moves to the hub's version, and the observers are called
+/// (`SessionObservers`). So the realm shows exactly what they are told.
 ///
-/// While there are observers the hub keeps the version that it has come to, and no other.
+/// While there are observers, the hub keeps the version that it has come to, and no other.
 final class ChangeHub: FileWatcher, Sendable {
   private unowned let file: RealmFile
   private let queue = DispatchQueue(label: "io.realm.changes")
   private let isScheduled = Atomic<Bool>(false)
-  /// Observers that have not ended, those of realms too.
+  /// The number of observers that have not ended, including observers of realms.
   private let observers = Atomic<Int>(0)
   private let waiter = Mutex<CommitWaiter?>(nil)
   private let added = Mutex<[Added]>([])
   private let work = Mutex(Work())
 
   private struct Added: @unchecked Sendable {
-    // Sendable: used under the lock of the work from then on.
+    // Sendable: an observation that was added is used only under the lock of `work`.
     let observation: Observation
     let start: Snapshot?
     let schema: RealmSchema
   }
 
-  /// Reached under one lock.
+  /// The state of the hub, which is guarded by one lock.
   private struct Work: @unchecked Sendable {
     var version: Snapshot?
     var audiences: [ObjectIdentifier: Audience] = [:]
     var pool = LivePool()
-    /// So many sessions are about to be told of the version, which stays meanwhile.
+    /// The number of sessions that are about to be told of `version`. While there are any, the hub stays at that version.
     var holders = 0
-    /// There was a newer one meanwhile.
+    /// Whether there was a newer version while the hub had to stay.
     var isBehind = false
-    /// Is let go of outside of the lock: with an observer a session may end, and objects of the program.
+    /// Observers that have ended. They are freed outside of the lock: a session may end with an observer, and objects of the
+    /// program may be freed with it.
     private(set) var gone: [Observation] = []
 
     mutating func letGo(_ observations: [Observation]) {
@@ -50,7 +52,7 @@ final class ChangeHub: FileWatcher, Sendable {
     }
   }
 
-  /// - Parameter file: keeps this.
+  /// - Parameter file: keeps this hub.
   init(_ file: RealmFile) { self.file = file }
 
   private struct Locked<Result>: @unchecked Sendable {
@@ -59,7 +61,7 @@ final class ChangeHub: FileWatcher, Sendable {
     let gone: [Observation]
   }
 
-  /// Calls `body` under the lock. What it lets go of ends when the lock is free again.
+  /// Calls `body` under the lock. Observers that it lets go of are freed when the lock is free again.
   private func locked<Result>(_ body: (inout Work) -> Result) -> Result {
     let locked = withoutActuallyEscaping(body) { body in
       let body = Locked(result: body, gone: [])
@@ -83,7 +85,7 @@ final class ChangeHub: FileWatcher, Sendable {
     didCommit()
   }
 
-  /// An observer has ended, on whatever thread.
+  /// An observer has ended, on any thread.
   func didEnd() {
     countObserver(by: -1)
     let isDone = work.withLockIfAvailable { work -> Locked<Bool> in
@@ -94,7 +96,7 @@ final class ChangeHub: FileWatcher, Sendable {
     if isDone == nil { didCommit() }
   }
 
-  /// Those of realms are counted too.
+  /// Changes the number of observers. Observers of realms are counted, too.
   func countObserver(by change: Int) {
     observers.wrappingAdd(change, ordering: .acquiringAndReleasing)
     if change > 0 { waitForOthers() }
@@ -102,10 +104,10 @@ final class ChangeHub: FileWatcher, Sendable {
 
   // MARK: - Moving on
 
-  /// There may be a newer version, or somebody to be told. It returns at once.
+  /// Lets the hub look for a newer version and for observers to call. Returns at once.
   func didCommit() {
     if isScheduled.exchange(true, ordering: .acquiringAndReleasing) { return }
-    // The file is there while somebody observes it.
+    // The queue keeps the hub. The file is there as long as an observer is.
     queue.async { self.run() }
   }
 
@@ -166,7 +168,7 @@ final class ChangeHub: FileWatcher, Sendable {
     }
   }
 
-  /// Forgets observers that have ended.
+  /// Forgets the observers that have ended.
   private func drop(_ work: inout Work) {
     for (id, audience) in work.audiences {
       let isGone = audience.inbox.isGone
@@ -176,10 +178,10 @@ final class ChangeHub: FileWatcher, Sendable {
     if work.audiences.isEmpty { work.version = nil }
   }
 
-  /// - Parameter newer: nil for the newest version.
+  /// - Parameter newer: the version to move to; nil for the newest.
   private func advance(_ work: inout Work, to newer: Snapshot?) {
     guard let old = work.version else { return }
-    // While sessions are about to be told, the hub moves on only for one that shows a later version.
+    // While sessions are about to be told, the hub moves only to a later version that one of them shows.
     if newer == nil, work.holders > 0 { return work.isBehind = true }
     do throws(StorageError) {
       let new: Snapshot
@@ -195,7 +197,7 @@ final class ChangeHub: FileWatcher, Sendable {
 
   // MARK: - Telling
 
-  /// In the scheduler of a session: calls its observers.
+  /// Calls the observers of a session, in the scheduler of that session.
   private func deliver(_ audience: Audience) {
     let life = locked { work in
       audience.isCalled = false
@@ -206,19 +208,20 @@ final class ChangeHub: FileWatcher, Sendable {
     (life?.session.observers as? SessionObservers)?.deliver()
   }
 
-  /// The calls that tell the observers of a session what has changed, where it shows the version that the hub has come to; it moves there where it may.
+  /// Returns the calls that tell the observers of a session what has changed, if the session shows the version of the hub. The
+  /// session is moved there first if it may move.
   ///
-  /// - Parameter pulling: the one observer that takes what it was told to be there; nil for all others.
+  /// - Parameter pulling: the one observer that takes its change; nil for all others.
   func takeCalls(_ session: RealmSession, pulling: Observation? = nil) -> [ObserverCall] {
     let id = ObjectIdentifier(session)
-    // The version stays until the calls are made.
+    // The hub stays at its version until the calls are made.
     let newer = locked { work -> Snapshot? in
       takeAdded(&work)
       if let shown = session.shownVersion { advance(&work, to: shown) }
       work.holders += 1
       return work.version
     }
-    // Outside of the lock: it calls the observers of the realm.
+    // This is outside of the lock, since it calls the observers of the realm.
     var damage: StorageError?
     if let newer, session.shownVersion.map({ session.autorefresh && $0.version < newer.version }) ?? true {
       do throws(StorageError) { _ = try session.refresh(to: newer) } catch { damage = error }
@@ -242,7 +245,7 @@ final class ChangeHub: FileWatcher, Sendable {
       if audience.observations.isEmpty { work.audiences[id] = nil }
       return (calls + failures.calls, orders, isBehind)
     }
-    // Handles of what is watched need not run their queries.
+    // Collections that are watched take these orders, and need not run their queries.
     if let orders { (session.observers as? SessionObservers)?.note(orders) }
     if isBehind { didCommit() }
     return calls
@@ -250,11 +253,12 @@ final class ChangeHub: FileWatcher, Sendable {
 
   // MARK: - Passing over
 
-  /// Observers are not to be told of what the session commits now.
+  /// Commits a transaction that some observers are not told of.
   func pass(_ observations: [Observation], _ session: RealmSession, _ commit: () throws -> Void) throws {
     let base = session.baseVersion
     let id = ObjectIdentifier(session)
-    // What others wrote before is told: only who was told of it already is passed over.
+    // Only observers that were told of everything before the transaction are left out; the others are told of what others wrote,
+    // and of this commit with it.
     let isTold = locked { work in
       takeAdded(&work)
       if let base { advance(&work, to: base) }
@@ -271,14 +275,14 @@ final class ChangeHub: FileWatcher, Sendable {
     }
     try commit()
     let passed = locked { work -> [Observation] in
-      // With the commits of others that are shown at the same time it is told.
+      // If the session shows commits of others at the same time, all of it is told.
       guard isTold, let base, let shown = session.shownVersion, shown.version == base.version + 1 else {
         return []
       }
       advance(&work, to: shown)
       let passed = observations.filter { !$0.isNew && $0.failure == nil && $0.ownChanges?.isEmpty ?? true }
       for observation in passed {
-        // What it would be told is forgotten.
+        // The call that the observer would get is dropped.
         do throws(StorageError) {
           _ = try observation.call(ChangesToTell([:], in: shown, []))
           observation.ownChanges = NetChanges()
@@ -302,23 +306,23 @@ final class ChangeHub: FileWatcher, Sendable {
     }
   }
 
-  /// In the thread that waits; false where it is to end.
+  /// Runs on the thread that waits. Returns false if the thread is to end.
   private func goOnWaiting(isNewer: Bool) -> Bool {
-    // Decided under the lock: who comes later begins another one.
+    // This is decided under the lock: an observer that comes later begins another waiter.
     let isNeeded = waiter.withLock { waiter in
       if observers.load(ordering: .acquiring) > 0 { return true }
       waiter = nil
       return false
     }
     guard isNeeded else { return false }
-    // Not here: who is told may go with that, and with it the file, which waits for this thread.
+    // Not on this thread: what is told may free the last reference to the file, and closing the file waits for this thread.
     if isNewer { queue.async { [weak file] in file?.didCommit(nil) } }
     return true
   }
 
   func fileWillClose() { waiter.withLock { $0 }?.stop() }
 
-  /// Returns when what has ended is let go of.
+  /// Returns when the observers that have ended are freed.
   func settle() {
     didCommit()
     queue.sync {}
@@ -326,6 +330,6 @@ final class ChangeHub: FileWatcher, Sendable {
 }
 
 extension RealmFile {
-  /// Made when something is observed first.
+  /// The hub of the file, which is made when something is first observed.
   var hub: ChangeHub { watcher { ChangeHub(self) } }
 }

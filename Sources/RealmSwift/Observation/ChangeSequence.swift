@@ -1,23 +1,26 @@
 import RealmStorage
 import Synchronization
 
-/// The changes of a collection, one after another: first `.initial`, then what changed since the one before.
+/// The changes of a collection, one after another: first `.initial`, then each change since the one before.
 ///
 ///     for await change in realm.objects(Book.self).changes() {
 ///       if case .update(let books, _, let insertions, _) = change { show(books, insertions) }
 ///     }
 ///
-/// What happens while the loop's body runs is folded into one change. The sequence ends when the task is cancelled, after an `.error`, and when the object of the collection is deleted
-/// it tells that the collection is empty. It is consumed where the realm belongs: the compiler refuses other places.
+/// Changes that happen while the body of the loop runs are told together as one. The sequence ends when the task is cancelled,
+/// and after an `.error`. When the object that the collection belongs to is deleted, the sequence tells that the collection is
+/// empty. A sequence can be used only where its realm belongs: the compiler refuses other code.
 public struct ChangeSequence<Collection>: AsyncSequence {
   public typealias Element = RealmCollectionChange<Collection>
+  /// The sequence tells errors as its last change, and never throws.
   public typealias Failure = Never
 
   fileprivate let begin: (PulledChanges<Element>) -> NotificationToken
 
+  /// Makes an iterator, which begins to observe at the first call of `next()`.
   public func makeAsyncIterator() -> Iterator { Iterator(begin: begin) }
 
-  /// Waits for changes. The collection is observed from the first call of `next()` until the iterator goes.
+  /// Waits for changes. The collection is observed from the first call of `next()` until the iterator is freed.
   public struct Iterator: AsyncIteratorProtocol {
     private let changes = PulledChanges<Element>()
     private let begin: (PulledChanges<Element>) -> NotificationToken
@@ -25,11 +28,12 @@ public struct ChangeSequence<Collection>: AsyncSequence {
 
     fileprivate init(begin: @escaping (PulledChanges<Element>) -> NotificationToken) { self.begin = begin }
 
+    /// The next change; nil if the task is cancelled, and after an error.
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// The next change; nil when the task is cancelled, and after an error.
+    /// The next change; nil if the task is cancelled, and after an error. The call waits until there is a change.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-      // An error that was put is taken first.
+      // An error that came in the meantime is returned before anything else.
       if let change = changes.take() { return change }
       while !changes.isOver, !Task.isCancelled {
         let token = self.token ?? begin(changes)
@@ -44,7 +48,7 @@ public struct ChangeSequence<Collection>: AsyncSequence {
         }
         if Task.isCancelled { break }
         observation.pull()
-        // Nothing where it was changed back meanwhile, or a write transaction is open.
+        // There is nothing to take if the change was undone in the meantime, or a write transaction is open.
         if let change = changes.take() { return change }
       }
       return end()
@@ -63,7 +67,7 @@ extension ChangeSequence: Sendable {}
 @available(*, unavailable)
 extension ChangeSequence.Iterator: Sendable {}
 
-/// Changes on their way from an observer to the loop that asks for them. The box is used where the realm belongs.
+/// Holds a change on its way from an observer to the loop that asks for it. The box is used where the realm belongs.
 final class PulledChanges<Element> {
   private var change: Element?
   var isOver = false
@@ -81,7 +85,7 @@ final class PulledChanges<Element> {
     return change
   }
 
-  /// A task that waits until something is there.
+  /// Lets a task wait until there is a change.
   final class Waiting: Sendable {
     private enum State {
       case idle, raised
@@ -116,7 +120,8 @@ final class PulledChanges<Element> {
 }
 
 extension RealmCollection {
-  /// The changes of the collection as an asynchronous sequence; see `ChangeSequence`. The parameter and what counts as a modification are those of `observe`.
+  /// The changes of the collection as an asynchronous sequence; see `ChangeSequence`. The parameter, the preconditions and what
+  /// counts as a modification are those of `observe`.
   public func changes(keyPaths: [String]? = nil) -> ChangeSequence<Self> {
     ChangeSequence { changes in
       let realm = managingRealm("observed")
@@ -137,14 +142,14 @@ extension RealmCollection {
     }
   }
 
-  /// The same with key paths of the objects' class.
+  /// The changes of the collection as an asynchronous sequence, with key paths of the class of the objects; see `ChangeSequence`.
   public func changes(keyPaths: [PartialKeyPath<Element>]) -> ChangeSequence<Self> where Element: ObjectBase {
     changes(keyPaths: keyPaths.map(PropertyRecorder.joinedNames))
   }
 }
 
 extension Observation {
-  /// In the scheduler of its realm: takes what it was told to be there.
+  /// Takes the change that the observer was woken for, in the scheduler of its realm.
   fileprivate func pull() {
     let session = life.session
     if session.isWriting { return }

@@ -3,16 +3,17 @@ import Foundation
 import RealmStorage
 import Synchronization
 
-/// A thread that waits for commits of any process, for as long as it is needed. It does not keep the file open.
+/// A thread that waits for commits of any process as long as it is needed. It does not keep the file open.
 final class CommitWaiter: Sendable {
   private let database: Database
   private let isStopped = Atomic<Bool>(false)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// - Parameter goOn: is called after a commit, with true, and now and then; answers whether it is still waited for.
+  /// - Parameter goOn: is called after each commit with true, and at least once a second with false. The thread ends when it
+  ///   returns false.
   init(_ database: Database, _ goOn: @escaping @Sendable (_ isNewer: Bool) -> Bool) {
     self.database = database
-    // Read here: the thread may begin after a commit that nobody else looks for.
+    // The version is read here, since the thread may begin to run after a commit that nobody else looks for.
     let seen = database.version
     let thread = Thread { self.run(seen, goOn) }
     thread.name = "io.realm.wait"
@@ -30,21 +31,21 @@ final class CommitWaiter: Sendable {
         if let found { seen = found }
         isOver = isStopped.load(ordering: .acquiring) || !goOn(found != nil)
       } catch {
-        // A forked child follows no versions.
+        // A forked child can't wait, and follows no versions.
         isOver = true
       }
     }
     ended.signal()
   }
 
-  /// Returns when the database is not used any more.
+  /// Ends the thread, and returns when the thread no longer uses the database.
   func stop() {
     isStopped.store(true, ordering: .releasing)
-    // In a forked child there is no such thread.
+    // A forked child does not have the thread.
     guard !database.isForked else { return }
     database.wakeWaiting()
     ended.wait()
-    // Who stops it again does not wait.
+    // A second call does not wait for the thread again.
     ended.signal()
   }
 }

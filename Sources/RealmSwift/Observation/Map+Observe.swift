@@ -9,7 +9,7 @@ protocol ObservedMap {
 extension RealmKeyedCollection {
   /// Calls a block when the collection changes; see `Map.observe`.
   ///
-  /// - Precondition: it is a `Map`; another type stops the program.
+  /// - Precondition: the collection is a `Map`; another type stops the program.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
     _ block: @escaping (RealmMapChange<Self>) -> Void
@@ -39,8 +39,9 @@ extension RealmKeyedCollection {
 }
 
 extension Map: ObservedMap {
-  /// Calls a block when the map changes: first soon with `.initial`, then after each change of the realm. Keys are modified where they have another
-  /// value, and where the object that they lead to changes as that of a collection does; see `RealmCollection.observe`.
+  /// Calls a block when the map changes: once soon, with `.initial`, then after each change of the version that the realm shows.
+  /// A key is modified if it has another value, or if the object that it leads to changes as an element of a collection does.
+  /// Parameters, preconditions and result are those of `RealmCollection.observe`.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
     _ block: @escaping (RealmMapChange<Map>) -> Void
@@ -51,7 +52,8 @@ extension Map: ObservedMap {
       { block(.error($0)) })
   }
 
-  /// The same in an actor, which the block is isolated to.
+  /// Calls a block in an actor when the map changes: see `observe(keyPaths:on:_:)`. The block is isolated to the actor and gets
+  /// the map that belongs to it.
   public func observe<A: Actor>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
@@ -62,7 +64,7 @@ extension Map: ObservedMap {
       { block($1, .error($0)) })
   }
 
-  /// The same in an actor, with key paths of the objects' class.
+  /// Calls a block in an actor when the map changes, with key paths of the class of the objects: see `observe(keyPaths:on:_:)`.
   public func observe<A: Actor>(
     keyPaths: [PartialKeyPath<Value.Wrapped>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
@@ -97,9 +99,9 @@ extension Map: ObservedMap {
 }
 
 extension CollectionChange {
-  /// The change that an observer of a map is told; nil where nothing changed.
+  /// The change that an observer of a map is told; nil if nothing changed.
   ///
-  /// - Parameter modified: keys whose objects changed.
+  /// - Parameter modified: the keys whose objects changed.
   fileprivate func ofKeys(_ modified: Set<String>) -> KeyChanges? {
     var changes = KeyChanges()
     if case .keys(let found) = self { changes = found }

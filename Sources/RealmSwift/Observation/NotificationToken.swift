@@ -1,8 +1,9 @@
 import Synchronization
 
-/// Keeps an observer: it is told of changes until the token is invalidated, or goes. Keep the token for as long as that.
+/// Keeps an observer: the observer is told of changes until its token is invalidated or freed. A program keeps the token for as
+/// long as it wants to be told.
 ///
-/// A token may be kept, invalidated and let go of on any thread.
+/// A token may be kept, invalidated and freed on any thread.
 public final class NotificationToken: Sendable {
   private struct State: @unchecked Sendable {
     // Sendable: an observation is ended on any thread, and else used by the hub and by the scheduler of its realm.
@@ -14,12 +15,13 @@ public final class NotificationToken: Sendable {
 
   init() {}
 
-  /// A token of an observer that is told by other means than the hub.
+  /// Makes the token of an observer that the hub does not call.
   init(end: @escaping @Sendable () -> Void) { state.withLock { $0.end = end } }
 
   deinit { invalidate() }
 
-  /// Ends the observer. In the scheduler of its realm it is told nothing from then on; elsewhere a call that has begun goes on. To call it again does nothing.
+  /// Ends the observer. If this is called in the scheduler of the observer's realm, the observer is not called any more;
+  /// elsewhere, a call that has begun may still be running. To call it again does nothing.
   public func invalidate() {
     let ended = state.withLock { state in
       let ended = state
@@ -30,7 +32,7 @@ public final class NotificationToken: Sendable {
     ended.end?()
   }
 
-  /// The observer is there from now on, unless the token was invalidated meanwhile.
+  /// Registers the observer at the hub, unless the token was invalidated in the meantime.
   func begin(_ observation: Observation) {
     let box = State(observation: observation)
     let isEnded = state.withLock { state in

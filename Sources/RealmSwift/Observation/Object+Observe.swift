@@ -2,23 +2,29 @@ public import Dispatch
 import RealmStorage
 
 extension _ObjectWithCounters {
-  /// Calls a block when properties of the object change, and when it is deleted. There is no first call.
+  /// Calls a block when properties of the object change, and when the object is deleted. The block is not called before the first
+  /// change.
   ///
-  /// Without key paths the object's own properties count: of a link, which object it leads to, of a collection, its elements. With key paths those count that are named, which
-  /// may be behind links; the change is told of the first property of the path.
+  /// Without key paths, the properties of the object itself count: a link changes when it leads to another object, and a
+  /// collection changes with its elements. With key paths, only the named properties count, which may lie behind links; the
+  /// change is then told of the first property of the path.
   ///
   /// - Parameters:
-  ///   - keyPaths: names of properties, joined by points; nil for all of its own. A name that is none stops the program.
-  ///   - queue: a serial queue that the block is called on; nil for where the object belongs. The block is given the object of that queue.
-  /// - Precondition: as of `RealmCollection.observe`.
-  /// - Returns: what keeps the observer; keep it.
+  ///   - keyPaths: names of properties, joined by dots; nil for all properties of the object. A name of no property stops the
+  ///     program.
+  ///   - queue: a serial queue that the block is called on; nil for the queue, actor or thread that the object belongs to. The
+  ///     block gets the object of that queue.
+  ///   - block: gets each change.
+  /// - Precondition: the same as for `RealmCollection.observe`.
+  /// - Returns: the token that keeps the observer. Keep it for as long as the block is to be called.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
   ) -> NotificationToken {
     begin(keyPaths, on: queue, block)
   }
 
-  /// The same with key paths of the object's class.
+  /// Calls a block when properties of the object change, as `observe(keyPaths:on:_:)` does with names, with key paths of the
+  /// object's class.
   public func observe(
     keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
     _ block: @escaping (ObjectChange<Self>) -> Void
@@ -71,7 +77,8 @@ extension ObjectBase {
       newValue: any(new, changed.position))
   }
 
-  /// A stored value as the program knows it: of an enumeration its raw value; of a link, the object as it is now.
+  /// A stored value as the program sees it: an enumeration as its raw value, a link as the object that it leads to, as that is
+  /// now.
   private func any(_ value: Value, _ changed: Int) -> Any? {
     let property = ownModel.properties[changed]
     switch value {
@@ -87,7 +94,8 @@ extension ObjectBase {
 }
 
 extension Object {
-  /// The same, where the class of the object is not known: `T` is what the block is of.
+  /// Calls a block when properties of the object change: see `_ObjectWithCounters.observe`. This is for an object whose class is
+  /// not known to the compiler; if the object is not of the class `T`, the program stops at the first change.
   @_disfavoredOverload
   public func observe<T: ObjectBase>(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<T>) -> Void
@@ -95,7 +103,8 @@ extension Object {
     begin(keyPaths, on: queue, block)
   }
 
-  /// The same with key paths, where the class of the object is not known.
+  /// Calls a block when properties change, with key paths, for an object whose class is not known to the compiler. If the object
+  /// is not of the class `T`, the program stops at the first change.
   @_disfavoredOverload
   public func observe<T: ObjectBase>(
     keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue? = nil,
@@ -104,7 +113,8 @@ extension Object {
     begin(keyPaths.map(PropertyRecorder.joinedNames), on: queue, block)
   }
 
-  /// The same in an actor, which the block is isolated to.
+  /// Calls a block in an actor when properties of the object change: see `observe(keyPaths:on:_:)`. The block is isolated to the
+  /// actor and gets the object that belongs to it.
   public func observe<A: Actor, T: Object>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<T>) -> Void
@@ -112,7 +122,7 @@ extension Object {
     await begin(keyPaths, on: actor, _isolation: _isolation, block)
   }
 
-  /// The same in an actor, with key paths.
+  /// Calls a block in an actor when properties of the object change, with key paths of the class: see `observe(keyPaths:on:_:)`.
   public func observe<A: Actor, T: Object>(
     keyPaths: [PartialKeyPath<T>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<T>) -> Void
@@ -122,7 +132,8 @@ extension Object {
 }
 
 extension EmbeddedObject {
-  /// The same, where the class of the object is not known: `T` is what the block is of.
+  /// Calls a block when properties of the object change: see `_ObjectWithCounters.observe`. This is for an object whose class is
+  /// not known to the compiler; if the object is not of the class `T`, the program stops at the first change.
   @_disfavoredOverload
   public func observe<T: ObjectBase>(
     on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<T>) -> Void
@@ -130,7 +141,8 @@ extension EmbeddedObject {
     begin(nil, on: queue, block)
   }
 
-  /// The same in an actor, which the block is isolated to.
+  /// Calls a block in an actor when properties of the object change: see `observe(keyPaths:on:_:)`. The block is isolated to the
+  /// actor and gets the object that belongs to it.
   public func observe<A: Actor, T: EmbeddedObject>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<T>) -> Void
@@ -138,7 +150,7 @@ extension EmbeddedObject {
     await begin(keyPaths, on: actor, _isolation: _isolation, block)
   }
 
-  /// The same in an actor, with key paths.
+  /// Calls a block in an actor when properties of the object change, with key paths of the class: see `observe(keyPaths:on:_:)`.
   public func observe<A: Actor, T: EmbeddedObject>(
     keyPaths: [PartialKeyPath<T>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, ObjectChange<T>) -> Void

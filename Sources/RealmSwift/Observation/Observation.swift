@@ -1,21 +1,22 @@
 import RealmStorage
 import Synchronization
 
-/// One observer: what it watches, what it was told last, and how it is called.
+/// An observer: what it watches, what it was told last, and how it is called. Each kind of observer inherits from this class.
 ///
-/// The hub brings it up to date from version to version; it is called in the scheduler of its realm. Each kind of observer inherits from this.
+/// The hub brings the observer up to date from version to version. The scheduler of its realm calls it.
 class Observation: @unchecked Sendable {
-  // Sendable: its state is used under the hub's lock, and what is called by the scheduler of its realm.
+  // Sendable: its state is used under the hub's lock, and what it calls is called by the scheduler of its realm.
   let hub: ChangeHub
-  /// Keeps the session that it is called in.
+  /// Keeps the session in which the observer is called.
   let life: SessionLife
   private let hasEnded = Atomic<Bool>(false)
-  /// Begins to be told with the next call.
+  /// Whether the observer has not had its first call.
   var isNew = true
-  /// Something has changed in the tables that concern it since it was told last.
+  /// Whether something has changed, since the observer was called last, in the tables that concern it.
   var isTouched = false
   var failure: StorageError?
-  /// The changes since this observer was passed over, or began, where they differ from those that the other observers of its session are told.
+  /// The changes since this observer was passed over, or began. Nil if they are those that the other observers of its session are
+  /// told.
   var ownChanges: NetChanges?
 
   init(_ session: RealmSession) {
@@ -25,36 +26,36 @@ class Observation: @unchecked Sendable {
 
   final var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
 
-  /// On any thread.
+  /// Ends the observer. May be called on any thread.
   final func end() {
     if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
-    // Who waits for it does not any more.
+    // A task that waits for the observer is woken, and finds that it has ended.
     wake?()
     hub.didEnd()
-    // The realm moves by itself again where this was its last observer.
+    // If this was the last observer of the realm, the realm moves by itself again.
     life.session.file.didCommit(nil)
   }
 
-  /// It takes what there is by itself, when it has asked whether there is something.
+  /// Whether the observer is pulled: it first asks whether there is something, is woken, and then takes it.
   final var isPulled: Bool { wake != nil }
-  /// Called when there is something that it may take (`ChangeHub.takeCalls`).
+  /// Called when there may be something to take (`ChangeHub.takeCalls`). Nil for an observer that is not pulled.
   final var wake: (() -> Void)?
   private let hasAsked = Atomic<Bool>(false)
 
-  /// On any thread: it is to be told what there is, or comes next.
+  /// Asks to be woken when there is something, now or later. May be called on any thread.
   final func ask() {
     hasAsked.store(true, ordering: .releasing)
     hub.didCommit()
   }
 
-  /// Whether it is to be told now; what it is not told of is kept for later.
+  /// Whether the observer is called now. The changes that a pulled observer has not asked for are kept for later.
   final var isReady: Bool { !isPulled || hasAsked.load(ordering: .acquiring) }
   final func didCall() { hasAsked.store(false, ordering: .releasing) }
 
-  /// It is to be called though the version is the same.
+  /// Whether the observer is called though the version is the same as at its last call.
   final var hasNews: Bool { isNew || failure != nil || isPulled && isReady }
 
-  /// Brings it to the newer version of a step.
+  /// Brings the observer from the older version of a step to the newer one.
   final func follow(_ step: VersionStep) {
     do throws(StorageError) {
       try update(step)
@@ -69,27 +70,28 @@ class Observation: @unchecked Sendable {
 
   // MARK: - For the hub
 
-  /// It is told of what changed since it was made, without a first call.
+  /// Whether the observer has no first call, and is told of all that changed since it was made.
   var tellsFromStart: Bool { false }
-  /// The tables whose changes concern it; nil for all.
+  /// The tables whose changes concern the observer; nil for all tables.
   var tables: Set<UInt32>? { nil }
-  /// Objects of these may be told as modified.
+  /// The table whose objects may be told as modified.
   var table: UInt32? { nil }
 
   func begin(in version: Snapshot, _ pool: LivePool) throws(StorageError) {}
   func update(_ step: VersionStep) throws(StorageError) {}
 
-  /// Finds what `call` will need, for all who share it.
+  /// Finds what `call` will need, so that all observers of the same rows share it.
   func prepare(_ changes: ChangesToTell) throws(StorageError) {}
 
-  /// The first call; nil where there is none.
+  /// The first call; nil if there is none.
   func first() -> (() -> Void)? { nil }
-  /// The call that tells what changed; nil where that is nothing. What it was told is what is now from then on.
+  /// The call that tells what changed; nil if nothing changed. After this, the observer counts as told of all changes up to now.
   func call(_ changes: ChangesToTell) throws(StorageError) -> (() -> Void)? { nil }
-  /// Answers a function that brings back what the observer had been told when this is called.
+  /// Returns a function that restores what the observer had been told when this was called.
   func restoring() -> () -> Void { {} }
-  /// It was passed over, and shows what is now. In the scheduler of its realm.
+  /// Called in the scheduler of the observer's realm when the observer was left out of a write: what it shows is the state after
+  /// the write.
   var didPass: (() -> Void)? { nil }
-  /// The last call, where the file can't be read.
+  /// The last call, which tells that the file can't be read.
   func failed(_ error: any Error) -> (() -> Void)? { nil }
 }

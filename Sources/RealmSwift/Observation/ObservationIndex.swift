@@ -1,9 +1,9 @@
 import RealmStorage
 
-/// Finds the observers that a change of a table concerns. Those that watch other tables take no time.
+/// Finds the observers that a change of a table concerns, without looking at those of other tables.
 struct ObservationIndex {
   private var byTable: [UInt32: [Observation]] = [:]
-  /// Every change concerns these.
+  /// The observers that every change concerns.
   private var everywhere: [Observation] = []
 
   init(_ observations: [Observation]) {
@@ -16,12 +16,12 @@ struct ObservationIndex {
     }
   }
 
-  /// The tables that somebody watches.
+  /// The tables that an observer watches.
   func tables(_ step: VersionStep) throws(StorageError) -> Set<UInt32> {
     everywhere.isEmpty ? Set(byTable.keys) : Set(try step.schemas().map(\.id))
   }
 
-  /// Each observer once.
+  /// Returns the observers that changes of some tables concern, each of them once.
   func concerned(by changed: Set<UInt32>) -> [Observation] {
     if changed.isEmpty { return [] }
     var found = everywhere

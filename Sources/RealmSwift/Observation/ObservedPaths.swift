@@ -1,41 +1,41 @@
 import RealmStorage
 
-/// Which changes count as modifications of objects: those of properties that key paths name, or, without key paths, of all that is no more than so many
-/// links away.
+/// Which changes count as modifications of objects: changes of the properties that key paths name or, without key paths, of all
+/// objects that are at most `depth` links away.
 struct ObservedPaths {
-  /// The properties that a key path goes through, and how each leads to the next.
+  /// A key path: the properties that it goes through, and how each leads to the next.
   struct Path {
-    /// The property that is named at each place, from the observed class on.
+    /// The properties of the path in their order. The first one is a property of the observed class.
     var levels: [Level]
     /// The position of the first property.
     var first: Int
   }
 
-  /// A property of a class on the way.
+  /// A property of a class on the path.
   struct Level {
     var table: UInt32
-    /// The column that is named there, by its position; nil of linking objects.
+    /// The position of the property's column; nil for linking objects.
     var column: Int?
-    /// How objects of the level before lead here.
+    /// How the objects of the previous level lead to this one.
     var link: Link
   }
 
   enum Link {
     case none
-    /// By a column of the level before, by its id.
+    /// By a column of the previous level, which is named by its id.
     case down(source: UInt32, column: UInt16)
-    /// Objects of this level link to the level before by a column of theirs.
+    /// By a column of this level, with which its objects link to the previous level.
     case up(column: Int)
   }
 
-  /// Nil: all properties.
+  /// Nil for all properties.
   var paths: [Path]?
   var depth: Int
   let table: UInt32
-  /// The tables whose changes may count; nil for all there are.
+  /// The tables whose changes may count; nil for all tables.
   let tables: Set<UInt32>?
 
-  /// - Parameter keyPaths: names joined by points; nil for all properties.
+  /// - Parameter keyPaths: names joined by dots; nil for all properties.
   init(_ keyPaths: [String]?, of binding: ClassBinding, _ schema: RealmSchema, depth: Int) {
     self.depth = depth
     table = binding.table?.id ?? .max
@@ -50,7 +50,8 @@ struct ObservedPaths {
     }
   }
 
-  /// The tables that rows of a table lead to over so many links or fewer, and itself; nil where a value of any type may lead to all.
+  /// The tables that rows of a table lead to over at most `depth` links, and the table itself; nil if a value of any type may
+  /// lead to all tables.
   private static func tables(from binding: ClassBinding, over depth: Int, _ schema: RealmSchema) -> Set<
     UInt32
   >? {
@@ -98,7 +99,7 @@ struct ObservedPaths {
       if case .linkingObjects(let origin) = property.type.form {
         let position = next.model.position(of: origin) ?? 0
         link = .up(column: next.columns[position])
-        // Who links is part of what is shown, whatever comes behind it.
+        // If a path ends in linking objects, the links themselves count.
         if place == names.count - 1 {
           levels.append(Level(table: next.table?.id ?? .max, column: next.columns[position], link: link))
         }
@@ -118,10 +119,11 @@ struct ObservedPaths {
     return property.type.target.flatMap { schema.find($0) }
   }
 
-  /// Objects are modified by what is within the default depth.
+  /// Whether objects are modified by everything that is within the default depth.
   var isDefault: Bool { paths == nil && depth == defaultDepth }
 
-  /// Key paths through linking objects: who linked before is known while both versions are there.
+  /// Whether a key path goes through linking objects. Which objects linked before a change can only be found while both versions
+  /// are there.
   var goesUp: Bool {
     paths?.contains { path in path.levels.contains { if case .up = $0.link { true } else { false } } }
       ?? false
@@ -129,9 +131,9 @@ struct ObservedPaths {
 
   // MARK: - What changed
 
-  /// The objects of the observed class that count as modified.
+  /// Returns the objects of the observed class that count as modified.
   ///
-  /// - Parameter old: the version before, where it is there.
+  /// - Parameter old: the version before the changes; nil if it is not there any more.
   func modified(_ changes: ChangesToTell, old: Snapshot? = nil) throws(StorageError) -> RowSet {
     guard let paths else {
       guard depth > 0 else { return RowSet(Set(changes.tables[table]?.modifications.map(\.key) ?? [])) }
@@ -181,7 +183,7 @@ struct ObservedPaths {
   }
 }
 
-/// The changes between the version that observers were told of and the one that they are told of now.
+/// The changes between the version that observers were told of last and the one that they are told of now.
 final class ChangesToTell {
   let tables: [UInt32: TableChanges]
   let version: Snapshot
@@ -189,7 +191,7 @@ final class ChangesToTell {
   private var known: [Int: [UInt32: RowSet]] = [:]
   private let watched: Set<UInt32>
   private var places: [ObjectIdentifier: [Int]] = [:]
-  /// By table, where all rows of it are watched.
+  /// By table: the positions of its modified rows among all rows, for observers that watch whole tables.
   var tablePlaces: [UInt32: [Int]] = [:]
 
   /// - Parameter watched: the tables whose rows may be asked for.
@@ -202,7 +204,7 @@ final class ChangesToTell {
     reach = LinkReach(version, try version.schemas())
   }
 
-  /// The rows of a table that changed, or lead to one that did over so many links or fewer.
+  /// The rows of a table that changed, or that lead to a changed row over at most `depth` links.
   func leading(to table: UInt32, over depth: Int) throws(StorageError) -> RowSet {
     if let found = known[depth] { return found[table] ?? RowSet([]) }
     let base = tables.mapValues { $0.modifications.map(\.key) }.filter { !$0.value.isEmpty }
@@ -210,14 +212,14 @@ final class ChangesToTell {
     do throws(StorageError) {
       found = try reach.rows(leadingTo: base, over: depth, of: watched)
     } catch {
-      // The damage may lie where nothing leads to this table.
+      // The damage may be in a table that does not lead to this one.
       return try reach.rows(leadingTo: base, over: depth, of: [table])[table] ?? RowSet([])
     }
     known[depth] = found
     return found[table] ?? RowSet([])
   }
 
-  /// The positions of modified rows in an order. Those within the default depth are found once for all who watch the same rows.
+  /// The positions of modified rows in an order. For the default depth they are found once for all observers of the same rows.
   func positions(of rows: RowSet, in live: LiveRows, isDefault: Bool) throws(StorageError) -> [Int] {
     if isDefault, let found = places[ObjectIdentifier(live)] { return found }
     let found = try live.positions(of: rows, in: version)
@@ -231,7 +233,7 @@ final class ChangesToTell {
     try reach.rows(of: source, linkingBy: column, to: rows, of: table)
   }
 
-  /// The rows that some rows link to by a column, in both versions.
+  /// The rows that some rows link to by a column, in both versions if the older one is given.
   func targets(
     of rows: Set<UInt64>, _ column: Int, of table: UInt32, _ old: Snapshot?
   ) throws(StorageError) -> Set<UInt64> {

@@ -1,11 +1,13 @@
 import Dispatch
 import RealmStorage
 
-/// Begins observations where they are to be called: in the scheduler of the thing, on a queue, or in an actor.
+/// Begins observations in the scheduler that they are to be called in: that of the observed thing, a queue, or an actor.
 enum Observing {
+  /// Observes a thing in its own scheduler, or on a queue.
+  ///
   /// - Parameters:
-  ///   - make: makes the observation of the thing as it is where it is called.
-  ///   - failed: is called where the realm can't be opened there.
+  ///   - make: makes the observation, of the thing that belongs to the scheduler that calls it.
+  ///   - failed: is called if the realm can't be opened on the queue.
   static func begin<Thing: ThreadConfined>(
     _ thing: Thing, on queue: DispatchQueue?, _ make: @escaping (Thing) -> Observation,
     _ failed: @escaping (any Error) -> Void
@@ -21,7 +23,7 @@ enum Observing {
     realm.session.checkObservable("a \(Thing.self)", isElsewhere: true)
     let reference = ThreadSafeReference(to: thing)
     let configuration = realm.configuration
-    // It runs on the queue only.
+    // The block is handed to the queue, which is the only one to run it.
     let body = Handed { [weak token] in
       guard let token, !token.hasEnded else { return }
       do {
@@ -36,7 +38,7 @@ enum Observing {
     return token
   }
 
-  /// The same in an actor.
+  /// Observes a thing in an actor.
   static func begin<Thing: ThreadConfined, A: Actor>(
     _ thing: Thing, on actor: A, _isolation: isolated (any Actor)?,
     _ make: @escaping (Thing, A) -> Observation, _ failed: @escaping (any Error, isolated A) -> Void
@@ -65,14 +67,14 @@ enum Observing {
   }
 }
 
-/// Hands a value that is made here to the one place that uses it.
+/// Hands a value over to the one place that uses it.
 private struct Handed<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }
 }
 
 extension Actor {
-  /// Calls a block of an observer in the actor, which is running.
+  /// Calls a block of an observer in the actor, which is running now.
   nonisolated func tell<Change>(_ change: Change, _ block: @Sendable (isolated Self, Change) -> Void) {
     let change = Handed(change)
     assumeIsolated { block($0, change.value) }

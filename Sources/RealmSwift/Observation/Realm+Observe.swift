@@ -1,27 +1,28 @@
 import RealmStorage
 import Synchronization
 
-/// What an observer of a realm is called with.
+/// The type of a block that observes a realm.
 public typealias NotificationBlock = (_ notification: Realm.Notification, _ realm: Realm) -> Void
 
 extension Realm {
   /// What happened to a realm that is observed.
   public enum Notification: String, Sendable {
-    /// It shows another version: it was written, or has moved.
+    /// The realm shows another version: it was written, or has moved.
     case didChange = "RLMRealmDidChangeNotification"
-    /// There is a newer version, and the realm does not move by itself (`autorefresh`): call `refresh()`.
+    /// There is a newer version, and the realm does not move by itself, since its `autorefresh` is false: call `refresh()`.
     case refreshRequired = "RLMRealmRefreshRequiredNotification"
   }
 
-  /// Calls a block whenever the realm shows another version: in the call that writes or refreshes it, or when it moves by itself.
+  /// Calls a block whenever the realm shows another version: within the call that writes or refreshes the realm, or when the
+  /// realm moves by itself.
   ///
-  /// - Precondition: the realm is live, may change, and belongs to a queue, an actor or a thread with a run loop; no change was made in an open write
-  ///   transaction. Else the program stops.
-  /// - Returns: what keeps the observer; keep it.
+  /// - Precondition: the realm is live, and was not opened with `readOnly` unless it is synced. It belongs to a queue, an actor
+  ///   or a thread with a run loop. No change was made in an open write transaction. Otherwise the program stops.
+  /// - Returns: the token that keeps the observer. Keep it for as long as the block is to be called.
   public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
     session.checkObservable("a realm")
     let (session, view, hub) = (session, view, session.file.hub)
-    // A realm that nothing was read of shows no version that could change.
+    // The realm reads a version now, since a realm that has read nothing shows no version that could change.
     reading { () throws(StorageError) in _ = try session.currentSnapshot() }
     let isEnded = EndedFlag()
     // The session keeps the block, and the token keeps the session.
@@ -45,7 +46,7 @@ private final class EndedFlag: Sendable {
 }
 
 private struct ObserverOfRealm: @unchecked Sendable {
-  // Sendable: it is used by the scheduler of the realm, and when that is gone by who ends it.
+  // Sendable: it is used by the scheduler of the realm, and after that is gone by the thread that ends the observer.
   let life: SessionLife
   let id: Int
 

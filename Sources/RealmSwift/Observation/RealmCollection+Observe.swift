@@ -1,24 +1,31 @@
 public import Dispatch
 import RealmStorage
 
-/// Objects that are this many links away count as parts of the objects of a collection that is observed without key paths.
+/// Without key paths, objects that are at most this number of links away count as parts of the objects of a collection that is
+/// observed.
 let defaultDepth = 4
 
 extension RealmCollection {
-  /// Calls a block when the collection changes: first soon with `.initial`, then after each change of the realm that it shows.
+  /// Calls a block when the collection changes: once soon, with `.initial`, then after each change of the version that the realm
+  /// shows.
   ///
-  /// Elements are modified where a property of theirs changes, or one of an object that is no more than four links away. With key paths they are
-  /// modified where a property changes that is named, which may be behind links and lists of links (`"dogs.name"`), without a limit. What was changed and changed back
-  /// is no change.
+  /// An element is modified if one of its properties changes, or a property of an object that is at most four links away. With
+  /// key paths, an element is modified only if a named property changes. A key path may lead over any number of links and lists
+  /// of links, as `"dogs.name"` does. What was changed and then changed back is no change. If several versions follow each other
+  /// before the block is called, it is called once for all of them.
   ///
-  /// The block may write; what others are to be told then is told before the transaction begins.
+  /// The block may write. Calls of other observers that are due are then made before its transaction begins.
   ///
   /// - Parameters:
-  ///   - keyPaths: names of properties, joined by points; nil for all. A name that is none stops the program.
-  ///   - queue: a serial queue that the block is called on; nil for where the collection belongs. The block is given the collection of that queue.
-  /// - Precondition: it is managed, live, of a realm that may change, and belongs to a queue, an actor or a thread with a run loop; no change was made in
-  ///   an open write transaction. Else the program stops.
-  /// - Returns: what keeps the observer; keep it.
+  ///   - keyPaths: names of properties, joined by dots; nil for all properties, an empty list for none. A name of no property
+  ///     stops the program.
+  ///   - queue: a serial queue that the block is called on; nil for the queue, actor or thread that the collection belongs to.
+  ///     The block gets the collection of that queue.
+  ///   - block: gets each change.
+  /// - Precondition: the collection is managed and live, and its realm was not opened with `readOnly` unless it is synced. No
+  ///   change was made in an open write transaction. Without a `queue`, the collection belongs to a queue, an actor or a thread
+  ///   with a run loop. Otherwise the program stops.
+  /// - Returns: the token that keeps the observer. Keep it for as long as the block is to be called.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
     _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -29,7 +36,8 @@ extension RealmCollection {
       { block(.error($0)) })
   }
 
-  /// The same with key paths of the objects' class.
+  /// Calls a block when the collection changes, as `observe(keyPaths:on:_:)` does with names, with key paths of the class of the
+  /// objects.
   public func observe(
     keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
     _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -37,7 +45,8 @@ extension RealmCollection {
     observe(keyPaths: keyPaths.map(PropertyRecorder.joinedNames), on: queue, block)
   }
 
-  /// The same in an actor, which the block is isolated to.
+  /// Calls a block in an actor when the collection changes: see `observe(keyPaths:on:_:)`. The block is isolated to the actor and
+  /// gets the collection that belongs to it.
   public func observe<A: Actor>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
@@ -50,7 +59,8 @@ extension RealmCollection {
       { block($1, .error($0)) })
   }
 
-  /// The same in an actor, with key paths of the objects' class.
+  /// Calls a block in an actor when the collection changes, with key paths of the class of the objects: see
+  /// `observe(keyPaths:on:_:)`.
   public func observe<A: Actor>(
     keyPaths: [PartialKeyPath<Element>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
@@ -59,7 +69,9 @@ extension RealmCollection {
       keyPaths: keyPaths.map(PropertyRecorder.joinedNames), on: actor, _isolation: _isolation, block)
   }
 
-  /// - Parameter passed: is called when the observer was passed over.
+  /// Makes the observer of the collection.
+  ///
+  /// - Parameter passed: is called when the observer is left out of a write that it is not to be told of.
   func observation(
     _ keyPaths: [String]?, passed: (() -> Void)? = nil, _ tell: @escaping (Told<ElementsChange>) -> Void
   ) -> Observation {
@@ -98,7 +110,7 @@ extension Told<ElementsChange> {
 }
 
 extension CollectionChange {
-  /// The change that an observer of a list or set is told; nil where nothing changed.
+  /// The change that an observer of a list or set is told; nil if nothing changed.
   fileprivate var ofElements: ElementsChange? {
     switch self {
     case .none, .keys: nil
@@ -110,7 +122,7 @@ extension CollectionChange {
 }
 
 extension _CollectionContent {
-  /// The rows that a hub is to keep up to date for this collection.
+  /// The rows of this collection, in a form that the hub can keep up to date.
   var observed: ObservedRows {
     guard let plan = enginePlan() else { return .all(table: context.binding.table?.id ?? .max) }
     return .plan(plan.plan, of: plan.inner?.observed)

@@ -13,7 +13,7 @@ indirect enum ObservedRows {
     }
   }
 
-  /// The rows as they are in a version; those that others watch too are found once.
+  /// The rows in a version. Rows that other observers watch as well are found once.
   func live(in version: Snapshot, _ pool: LivePool) throws(StorageError) -> LiveRows {
     if case .plan(let plan, nil) = self {
       if let known = pool.find(plan, in: version.version) { return known }
@@ -35,20 +35,20 @@ indirect enum ObservedRows {
   }
 }
 
-/// The plans that are watched in one version, for all who watch the same.
+/// The plans that are watched in one version. Observers of the same plan share its rows.
 final class LivePool {
   private struct Known {
     weak var rows: LiveRows?
-    /// So many observers share the rows, and keep them up to date.
+    /// The number of observers that share the rows and keep them up to date.
     var followers: Int
   }
   private var known: [RowPlan: Known] = [:]
-  /// The number of plans that were in use when the others were forgotten last.
+  /// The number of plans that were in use when unused plans were last forgotten.
   private var used = 16
-  /// The version that changed a watched table last.
+  /// By table: the version that changed it last.
   private var lastChanges: [UInt32: UInt64] = [:]
 
-  /// The rows of a plan, where they are those of a version: nothing that concerns them has changed since they were found.
+  /// The rows of a plan, if they are known and nothing that concerns them has changed up to a version.
   func find(_ plan: RowPlan, in version: UInt64) -> LiveRows? {
     guard let found = known[plan], let rows = found.rows else { return nil }
     if rows.version != version {
@@ -60,13 +60,13 @@ final class LivePool {
     return rows
   }
 
-  /// One who watched the rows of a plan brings them up to date no more; where no other does, they are forgotten.
+  /// An observer stops following the rows of a plan. If it was the last one, the rows are forgotten.
   func forget(_ rows: LiveRows, of plan: RowPlan) {
     guard let found = known[plan], found.rows === rows else { return }
     known[plan] = found.followers > 1 ? Known(rows: rows, followers: found.followers - 1) : nil
   }
 
-  /// Tables have changed with a version; nil where it is not known which.
+  /// Notes which tables a version changed; nil if that is not known.
   func note(_ changed: Set<UInt32>?, _ version: UInt64) {
     guard let changed else { return known = [:] }
     for table in changed { lastChanges[table] = version }
@@ -88,13 +88,13 @@ final class RowsObservation: Observation, @unchecked Sendable {
   private let tell: (Told<ElementsChange>) -> Void
   private let passed: (() -> Void)?
   override var didPass: (() -> Void)? { passed }
-  /// Nil for all objects of a table, whose order is that of their keys.
+  /// The rows that are followed. Nil for all objects of a table, which are in the order of their keys.
   private var live: LiveRows?
-  /// The order that it was told last.
+  /// The order that the observer was told last.
   private var told = RowOrder()
-  /// Modified objects of which it is known only while both versions are there.
+  /// Modified objects that could only be found while both versions were there.
   private var modifiedBefore: Set<UInt64> = []
-  /// Its audience knows that it has followed a step.
+  /// Whether the audience knows that this observer has followed a step.
   var hasFollowed = false
 
   init(
@@ -105,13 +105,13 @@ final class RowsObservation: Observation, @unchecked Sendable {
     super.init(session)
   }
 
-  /// The plan that it watches, and its rows; nil where it watches all objects of a class, or what is within another collection.
+  /// The plan that the observer watches, and its rows; nil if it watches all objects of a class, or rows of another collection.
   var watched: (RowPlan, RowOrder)? {
     guard case .plan(let plan, nil) = rows, let live else { return nil }
     return (plan, live.order)
   }
 
-  /// It follows no more.
+  /// The observer follows its rows no longer.
   func leave(_ pool: LivePool) {
     if case .plan(let plan, nil) = rows, let live { pool.forget(live, of: plan) }
   }
@@ -169,7 +169,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
   }
 
   override func prepare(_ changes: ChangesToTell) throws(StorageError) {
-    // Only what is within the default depth is kept for all.
+    // Only what is within the default depth is shared between observers.
     guard paths.isDefault, !isNew else { return }
     let modified = try paths.modified(changes)
     if modified.isEmpty { return }
@@ -193,7 +193,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
     return change
   }
 
-  /// The change of all objects of a class: the place of an object is how many have lesser keys.
+  /// The change of all objects of a class, in which the index of an object is the number of objects with lesser keys.
   private func wholeChange(
     _ all: ChangesToTell, _ modified: RowSet
   ) throws(StorageError) -> ElementsChange {
@@ -212,7 +212,8 @@ final class RowsObservation: Observation, @unchecked Sendable {
 }
 
 extension ChangesToTell {
-  /// The places that modified rows of a table had among all of its rows, without rows that came. Places of those within the default depth are found once for all who watch the table.
+  /// The indexes that modified rows of a table had among all of its rows, without rows that are new. For the default depth they
+  /// are found once for all observers of the table.
   fileprivate func modifiedPositions(
     _ modified: RowSet, of table: Table, isDefault: Bool
   ) throws(StorageError) -> [Int] {
@@ -236,9 +237,9 @@ extension ChangesToTell {
 }
 
 extension [UInt64] {
-  /// How many are less.
+  /// The number of elements that are less than `row`.
   ///
-  /// - Precondition: they grow.
+  /// - Precondition: the elements are in ascending order.
   fileprivate func rank(of row: UInt64) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,8 +1,9 @@
 import Foundation
 import RealmStorage
 
-/// The elements of a collection in sections: those with the same key stand in one. Sections are in the order in which their first elements stand, and within a section elements
-/// are in the order of the collection. Read anew when the realm has changed, in time in proportion to the elements.
+/// The elements of a collection in sections, each of which has the elements with one key. Sections are in the order of their
+/// first elements, and the elements of a section are in the order of the collection. The sections are found anew when the realm
+/// has changed, in time that grows with the number of elements.
 final class SectionContent<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
   let results: Results<Element>
   private let key: (Element) -> Key
@@ -20,18 +21,18 @@ final class SectionContent<Key: _Persistable & Hashable, Element: RealmCollectio
     guard let session = results.realm?.session else { return SectionLayout([]) }
     if let known, known.generation == session.generation { return known.layout }
     let layout = SectionLayout(results.map(key))
-    // What is frozen may be read by several threads.
+    // A frozen collection may be read by several threads, so that nothing is kept.
     if !session.isFrozen { known = (layout, session.generation) }
     return layout
   }
 }
 
-/// Sections of a collection: each knows its key and which elements stand in it.
+/// The sections of a collection: each has a key, and the elements that are in it.
 struct SectionLayout<Key: Hashable> {
   private(set) var keys: [Key] = []
-  /// By section: places in the collection, growing.
+  /// By section: the indexes of its elements in the collection, in ascending order.
   private(set) var members: [[Int]] = []
-  /// By the place in the collection.
+  /// By the index of an element in the collection: the index of its section, and the index in that section.
   private(set) var paths: [IndexPath] = []
   private(set) var sections: [Key: Int] = [:]
 
@@ -51,7 +52,7 @@ struct SectionLayout<Key: Hashable> {
 
   func key(ofPlace place: Int) -> Key { keys[paths[place][0]] }
 
-  /// How another layout came of this one.
+  /// Returns the change from this layout to a newer one.
   func change(to new: SectionLayout, _ change: ElementsChange) -> SectionsChange {
     let moved = ListChanges(from: keys, to: new.keys)
     let (goneSections, madeSections) = (Set(moved.deletions), Set(moved.insertions))
@@ -61,7 +62,7 @@ struct SectionLayout<Key: Hashable> {
     found.deletions = change.deletions.map { paths[$0] }
     found.insertions = change.insertions.map { new.paths[$0] }
     let modified = Set(change.modifications)
-    // Those that stay in the collection, one after another.
+    // Goes through the elements that are in the collection before and after.
     var (deletion, insertion, place) = (0, 0, 0)
     for old in paths.indices {
       if deletion < change.deletions.count, change.deletions[deletion] == old {

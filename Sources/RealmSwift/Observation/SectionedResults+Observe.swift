@@ -2,57 +2,61 @@ public import Dispatch
 public import Foundation
 import RealmStorage
 
-/// Sections of a collection, or one of them.
+/// Sections of a collection, or one of its sections.
 public protocol RealmSectionedResult: RandomAccessCollection, Equatable, ThreadConfined
 where Index == Int {
   /// The realm that the elements are read from.
   var realm: Realm? { get }
-  /// The realm was invalidated, or what the results belong to was deleted.
+  /// Whether the realm was invalidated, or the object that the results belong to was deleted.
   var isInvalidated: Bool { get }
-  /// The number of sections, or of the elements of one.
+  /// The number of sections, or of the elements of one section.
   var count: Int { get }
-  /// Whether it is frozen.
+  /// Whether the sections are frozen.
   var isFrozen: Bool { get }
-  /// The same as it is in the version that its realm reads, for any thread.
+  /// A frozen copy, which shows the version that its realm reads now, for any thread.
   func freeze() -> sending Self
-  /// The same as it is in the newest version, live; nil where it is not there any more.
+  /// A live copy, at the newest version; nil if the object that the results belong to is not there any more.
   func thaw() -> Self?
   /// Calls a block when the sections change; see `SectionedResultsChange`.
   func observe(
     keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping (SectionedResultsChange<Self>) -> Void
   ) -> NotificationToken
 
+  /// For the library only.
   func _sections(_ keyPaths: [String]?, _ tell: @escaping (_SectionsTold) -> Void) -> _SectionsObserver
 }
 
-/// A change of sections, as an observer of them is told.
+/// A change of sections, with which their observers are called.
 public enum SectionedResultsChange<Collection> {
-  /// The first call: the sections as they are now.
+  /// The first call, with the sections as they are now.
   case initial(Collection)
-  /// The sections have changed since the call before. To get from the older sections to the newer ones: remove the elements of `deletions`, then the sections of `sectionsToDelete`, add
-  /// those of `sectionsToInsert`, then the elements of `insertions`. An element that has another key now, and those of a section that is removed or added, are removed and added.
+  /// The sections have changed since the previous call. To get from the older sections to the newer ones: remove the elements of
+  /// `deletions`, then the sections of `sectionsToDelete`, insert those of `sectionsToInsert`, then the elements of `insertions`.
+  /// An element whose key changed counts as removed and inserted, and so do the elements of a section that is removed or
+  /// inserted.
   ///
   /// - Parameters:
-  ///   - deletions: section and place in the older sections, growing.
-  ///   - insertions: section and place in the newer sections, growing.
-  ///   - modifications: section and place in the older sections, growing.
-  ///   - sectionsToInsert: places of sections among the newer ones.
-  ///   - sectionsToDelete: places of sections among the older ones.
+  ///   - deletions: section and index in the older sections, in ascending order.
+  ///   - insertions: section and index in the newer sections, in ascending order.
+  ///   - modifications: section and index in the older sections, in ascending order.
+  ///   - sectionsToInsert: indexes of sections among the newer ones.
+  ///   - sectionsToDelete: indexes of sections among the older ones.
   case update(
     Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
     sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
-  /// The file can't be read any more. Nothing more is told.
+  /// The file can't be read any more. This is the last call.
   case error(any Error)
 }
 
-/// A change of sections before it has the type that the program sees.
+/// For the library only: a change of sections, before it has the type that the program sees.
 public struct _SectionsTold { let told: Told<SectionsChange> }
-/// For the library only.
+/// For the library only: the observer of sections.
 public struct _SectionsObserver { let observation: Observation }
 
 extension RealmSectionedResult {
-  /// Calls a block when the sections change: first soon with `.initial`, then after each change; what counts, and the parameters, are as of `RealmCollection.observe`. Of one section what
-  /// happens in others is not told.
+  /// Calls a block when the sections change: once soon, with `.initial`, then after each change. What counts as a modification,
+  /// the parameters, the preconditions and the result are those of `RealmCollection.observe`. An observer of one section is not
+  /// told what happens in others.
   public func observe(
     keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
@@ -63,7 +67,7 @@ extension RealmSectionedResult {
       { block(.error($0)) })
   }
 
-  /// The same with key paths of the objects' class.
+  /// Calls a block when the sections change, with key paths of the class of the objects: see `observe(keyPaths:on:_:)`.
   public func observe(
     keyPaths: [PartialKeyPath<Element.Element>], on queue: DispatchQueue? = nil,
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
@@ -71,7 +75,7 @@ extension RealmSectionedResult {
     observe(keyPaths: keyPaths.map(PropertyRecorder.joinedNames), on: queue, block)
   }
 
-  /// The same with key paths of the objects' class.
+  /// Calls a block when the section changes, with key paths of the class of the objects: see `observe(keyPaths:on:_:)`.
   public func observe(
     keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
     _ block: @escaping (SectionedResultsChange<Self>) -> Void
@@ -79,7 +83,8 @@ extension RealmSectionedResult {
     observe(keyPaths: keyPaths.map(PropertyRecorder.joinedNames), on: queue, block)
   }
 
-  /// The same in an actor, which the block is isolated to.
+  /// Calls a block in an actor when the sections change: see `observe(keyPaths:on:_:)`. The block is isolated to the actor and
+  /// gets the sections that belong to it.
   public func observe<A: Actor>(
     keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, SectionedResultsChange<Self>) -> Void
@@ -92,7 +97,8 @@ extension RealmSectionedResult {
       { block($1, .error($0)) })
   }
 
-  /// The same in an actor, with key paths of the objects' class.
+  /// Calls a block in an actor when the sections change, with key paths of the class of the objects: see
+  /// `observe(keyPaths:on:_:)`.
   public func observe<A: Actor>(
     keyPaths: [PartialKeyPath<Element.Element>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, SectionedResultsChange<Self>) -> Void
@@ -101,7 +107,8 @@ extension RealmSectionedResult {
       keyPaths: keyPaths.map(PropertyRecorder.joinedNames), on: actor, _isolation: _isolation, block)
   }
 
-  /// The same in an actor, with key paths of the objects' class.
+  /// Calls a block in an actor when the section changes, with key paths of the class of the objects: see
+  /// `observe(keyPaths:on:_:)`.
   public func observe<A: Actor>(
     keyPaths: [PartialKeyPath<Element>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ block: @escaping @Sendable (isolated A, SectionedResultsChange<Self>) -> Void
@@ -126,9 +133,9 @@ extension Told<SectionsChange> {
 }
 
 extension SectionContent {
-  /// Observes the collection; which section its elements belong to is found where it is told.
+  /// Observes the collection. The section that an element belongs to is found when a change is told.
   ///
-  /// - Parameter only: the key of the section that is observed; nil for all.
+  /// - Parameter only: the key of the section that is observed; nil for all sections.
   fileprivate func observation(
     _ keyPaths: [String]?, only: Key?, _ tell: @escaping (_SectionsTold) -> Void
   ) -> Observation {
@@ -151,7 +158,11 @@ extension SectionContent {
 }
 
 extension SectionsChange {
-  /// The part of a change that concerns one section, by its places in the older and the newer sections.
+  /// The part of a change that concerns one section.
+  ///
+  /// - Parameters:
+  ///   - old: the index of the section among the older ones; nil if it was not there.
+  ///   - new: the index of the section among the newer ones; nil if it is not there.
   fileprivate func inOne(_ old: Int?, _ new: Int?) -> SectionsChange {
     var found = self
     found.deletions.removeAll { $0[0] != old }
@@ -164,6 +175,7 @@ extension SectionsChange {
 }
 
 extension SectionedResults {
+  /// For the library only.
   public func _sections(_ keyPaths: [String]?, _ tell: @escaping (_SectionsTold) -> Void) -> _SectionsObserver
   {
     _SectionsObserver(observation: content.observation(keyPaths, only: nil, tell))
@@ -171,6 +183,7 @@ extension SectionedResults {
 }
 
 extension ResultsSection {
+  /// For the library only.
   public func _sections(_ keyPaths: [String]?, _ tell: @escaping (_SectionsTold) -> Void) -> _SectionsObserver
   {
     _SectionsObserver(observation: content.observation(keyPaths, only: key, tell))

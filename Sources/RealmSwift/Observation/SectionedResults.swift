@@ -1,6 +1,7 @@
 public import Foundation
 
-/// The elements of a collection in sections: those with the same key stand in one. Live.
+/// The elements of a collection in sections, each of which has the elements with one key. They are live: they always show the
+/// version that the realm reads.
 ///
 ///     let books = realm.objects(Book.self).sectioned(by: \.genre)
 ///     for section in books { print(section.key, section.count) }
@@ -17,23 +18,27 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     content = SectionContent(results, key)
   }
 
+  /// Makes a handle of sections that another handle has.
   private init(_ content: SectionContent<Key, SectionElement>) { self.content = content }
 
+  /// For the library only.
   public func _moved(to session: _RealmSession) -> SectionedResults? {
     content.moved(to: session).map { SectionedResults($0) }
   }
 
   /// The realm that the elements are read from.
   public var realm: Realm? { content.results.realm }
-  /// The realm was invalidated, or what the results belong to was deleted.
+  /// Whether the realm was invalidated, or the object that the results belong to was deleted.
   public var isInvalidated: Bool { content.results.isInvalidated }
   /// The keys of all sections, in their order.
   public var allKeys: [Key] { content.layout.keys }
+  /// Zero.
   public var startIndex: Int { 0 }
+  /// The number of sections; see `count`.
   public var endIndex: Int { content.layout.keys.count }
-  /// The number of sections. All elements are read when it is first asked for, and again when the realm has changed.
+  /// The number of sections. The first call reads all elements, and so does the first call after each change of the realm.
   public var count: Int { endIndex }
-  /// The section at a place; a place that there is not stops the program.
+  /// The section at an index. An index out of range stops the program.
   public subscript(index: Int) -> ResultsSection<Key, SectionElement> {
     let keys = allKeys
     guard keys.indices.contains(index) else {
@@ -41,19 +46,21 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     }
     return ResultsSection(content, keys[index])
   }
-  /// The element at the place in a section that the path names; a place that there is not stops the program.
+  /// The element that an index path names: its first index is that of the section, its second that of the element in the section.
+  /// An index out of range stops the program.
   public subscript(indexPath: IndexPath) -> SectionElement { self[indexPath[0]][indexPath[1]] }
+  /// Walks the sections that there are now.
   public func makeIterator() -> SectionedResultsIterator<Key, SectionElement> {
     SectionedResultsIterator(content, content.layout.keys)
   }
 
-  /// Whether both show the same sections by the same handle.
+  /// Whether both values are copies of one, and so show the same sections.
   public static func == (left: SectionedResults, right: SectionedResults) -> Bool {
     left.content === right.content
   }
 }
 
-/// The elements of a collection that have one key. Live: it is empty where there are none any more.
+/// The elements of a collection that have one key. The section is live: it is empty if no element has the key any more.
 public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionValue>: RealmSectionedResult,
   Identifiable
 {
@@ -64,11 +71,12 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
   let content: SectionContent<Key, T>
   /// The value that all elements of the section have in common.
   public let key: Key
-  /// The key.
+  /// The same as `key`.
   public var id: Key { key }
 
   init(_ content: SectionContent<Key, T>, _ key: Key) { (self.content, self.key) = (content, key) }
 
+  /// For the library only.
   public func _moved(to session: _RealmSession) -> ResultsSection? {
     content.moved(to: session).map { ResultsSection($0, key) }
   }
@@ -80,13 +88,15 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
 
   /// The realm that the elements are read from.
   public var realm: Realm? { content.results.realm }
-  /// The realm was invalidated, or what the results belong to was deleted.
+  /// Whether the realm was invalidated, or the object that the results belong to was deleted.
   public var isInvalidated: Bool { content.results.isInvalidated }
+  /// Zero.
   public var startIndex: Int { 0 }
+  /// The number of elements; see `count`.
   public var endIndex: Int { members.count }
   /// The number of elements.
   public var count: Int { endIndex }
-  /// The element at a place; a place that there is not stops the program.
+  /// The element at an index. An index out of range stops the program.
   public subscript(index: Int) -> T {
     let members = members
     guard members.indices.contains(index) else {
@@ -94,12 +104,13 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
     }
     return content.results[members[index]]
   }
+  /// Walks the elements that the section has now. It reads all of them first.
   public func makeIterator() -> SectionIterator<Element> {
     let (results, members) = (content.results, members)
     return SectionIterator(members.map { results[$0] })
   }
 
-  /// Whether both show the same section by the same handle.
+  /// Whether both values are copies of one section.
   public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
     left.content === right.content && left.key == right.key
   }
@@ -117,31 +128,41 @@ public struct SectionedResultsIterator<Key: _Persistable & Hashable, Element: Re
     self.keys = keys.makeIterator()
   }
 
+  /// The next section; nil after the last one.
   public mutating func next() -> ResultsSection<Key, Element>? {
     keys.next().map { ResultsSection(content, $0) }
   }
 }
 
-/// Walks the elements that a section had when the walk began.
+/// Walks the elements that the section had when the walk began.
 public struct SectionIterator<Element: RealmCollectionValue>: IteratorProtocol {
   private var elements: IndexingIterator<[Element]>
 
   init(_ elements: [Element]) { self.elements = elements.makeIterator() }
 
+  /// The next element; nil after the last one.
   public mutating func next() -> Element? { elements.next() }
 }
 
 extension RealmCollection {
-  /// The elements in sections by a key that a closure makes of each. Sections are in the order in which their first elements stand when the collection is sorted.
+  /// The elements in sections, by a key that a closure returns for each element. The sections are in the order of their first
+  /// elements in the sorted collection.
   ///
-  /// - Parameter sortDescriptors: by what the elements are sorted; without any they stay in their order.
+  /// - Parameters:
+  ///   - sortDescriptors: the order of the elements. Without a descriptor they stay in the order of the collection.
+  ///   - keyBlock: returns the key of an element.
   public func sectioned<Key: _Persistable & Hashable>(
     sortDescriptors: [SortDescriptor], _ keyBlock: @escaping (Element) -> Key
   ) -> SectionedResults<Key, Element> {
     SectionedResults(sortDescriptors.isEmpty ? allResults : sorted(by: sortDescriptors), keyBlock)
   }
 
-  /// The same, of values sorted by themselves; objects stay in their order.
+  /// The elements in sections, by a key that a closure returns for each element. Values that are no objects are sorted; objects
+  /// stay in the order of the collection.
+  ///
+  /// - Parameters:
+  ///   - block: returns the key of an element.
+  ///   - ascending: whether the least value comes first.
   public func sectioned<Key: _Persistable & Hashable>(
     by block: @escaping (Element) -> Key, ascending: Bool = true
   ) -> SectionedResults<Key, Element> {
@@ -151,7 +172,8 @@ extension RealmCollection {
     return SectionedResults(allResults, block)
   }
 
-  /// The elements in sections by a key that a closure makes of each, sorted; sections are in the order in which their first elements stand.
+  /// The elements in sections, by a key that a closure returns for each element. The elements are sorted, and the sections are in
+  /// the order of their first elements.
   public func sectioned<Key: _Persistable & Hashable>(
     by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {
@@ -165,7 +187,7 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-  /// The objects in sections by the value of a property, sorted by that.
+  /// The objects in sections, by the value of a property. Objects and sections are sorted by that property.
   public func sectioned<Key: _Persistable & Hashable>(
     by keyPath: KeyPath<Element, Key>, ascending: Bool = true
   ) -> SectionedResults<Key, Element> {
@@ -174,7 +196,8 @@ extension RealmCollection where Element: ObjectBase {
       sortDescriptors: [SortDescriptor(keyPath: PropertyRecorder.joinedNames(keyPath), ascending: ascending)])
   }
 
-  /// The objects in sections by the value of a property, sorted otherwise: sections are in the order in which their first objects stand.
+  /// The objects in sections, by the value of a property. The objects are sorted by the descriptors, and the sections are in the
+  /// order of their first objects.
   public func sectioned<Key: _Persistable & Hashable>(
     by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
   ) -> SectionedResults<Key, Element> {

@@ -1,14 +1,14 @@
 import RealmStorage
 
-/// The observers of one session, in its scheduler: calls them when the realm has moved to what they are to be told.
+/// The observers of one session, in its scheduler. Calls them when the realm has moved to the version that they are told of.
 final class SessionObservers: SessionWatcher {
-  /// It keeps this.
+  /// The session keeps this object.
   private unowned let session: RealmSession
-  /// The file, which the session keeps, keeps it.
+  /// The session keeps the file, which keeps the hub.
   private unowned let hub: ChangeHub
-  /// Computed for the version that the session shows.
+  /// The calls that were computed for the version that the session shows, and are still to be made.
   private var calls: [ObserverCall] = []
-  /// By number, in the order they came.
+  /// The observers of the realm with their numbers, in the order in which they were added.
   private var ofRealm: [(id: Int, block: (Realm.Notification) -> Void)] = []
   private var lastID = 0
 
@@ -17,7 +17,7 @@ final class SessionObservers: SessionWatcher {
     self.hub = hub
   }
 
-  /// The observers of collections and objects. Their tokens keep them, and the hub keeps those that have not ended.
+  /// The observers of collections and objects. Their tokens keep them, and so does the hub until they have ended.
   private var observations: [Kept] = []
 
   private struct Kept {
@@ -31,7 +31,7 @@ final class SessionObservers: SessionWatcher {
 
   var movesSession: Bool { observations.contains { $0.observation?.isEnded == false } }
 
-  /// The orders that observers watch, as they are in a generation of the session.
+  /// The orders that observers watch, and the generation of the session for which they hold.
   private var orders: (byPlan: [RowPlan: RowOrder], generation: UInt64) = ([:], 0)
 
   func order(of plan: RowPlan) -> RowOrder? {
@@ -40,19 +40,19 @@ final class SessionObservers: SessionWatcher {
 
   func note(_ found: [RowPlan: RowOrder]) { orders = (found, session.generation) }
 
-  /// Tells what there is to tell now. Not in a write transaction: the calls come after it.
+  /// Makes the calls that are due. In a write transaction it makes none: the calls come after it.
   func deliver() {
     wasSkipped = session.isWriting
     if calls.isEmpty, !session.isWriting { calls = hub.takeCalls(session) }
     makeCalls()
   }
 
-  /// It was called in a write transaction: what there is to tell is told after that.
+  /// Whether `deliver` was called in a write transaction, so that it must be called again after it.
   private var wasSkipped = false
 
   /// Makes the calls that were computed for the version that the session shows.
   private func makeCalls() {
-    // Taken before it is made: it may write, which makes the others first.
+    // A call is removed before it is made: it may begin a write, which first makes the remaining calls.
     while !calls.isEmpty, !session.isWriting { calls.removeFirst().run() }
   }
 
@@ -61,7 +61,7 @@ final class SessionObservers: SessionWatcher {
   func willWrite() {
     makeCalls()
     guard movesSession, !session.isWriting else { return }
-    // Where there is none to be had, the transaction tells why.
+    // If there is no newer version to be had, the transaction that begins throws the reason.
     if let newest = try? session.file.database.snapshot() { _ = try? session.refresh(to: newest) }
     deliver()
   }
@@ -71,7 +71,7 @@ final class SessionObservers: SessionWatcher {
       hasMoved = true
       return
     }
-    // A realm that stays where it is until it is told to move would be overtaken.
+    // A realm that does not move by itself would otherwise show a later version than the calls tell.
     if movesSession, !session.autorefresh, calls.isEmpty, !session.isWriting {
       calls = hub.takeCalls(session)
     }
@@ -88,13 +88,14 @@ final class SessionObservers: SessionWatcher {
   }
 
   private struct Reference: @unchecked Sendable {
-    // Sendable: it is used by the scheduler of the session.
+    // Sendable: the life is used by the scheduler of the session.
     let life: SessionLife
   }
 
   func catchUp() { if movesSession { deliverLater() } }
 
-  /// The session commits what some of its observers are not told of: all others are told after that is settled.
+  /// Whether the session commits a transaction that some of its observers are not told of. The others are told when that is
+  /// settled.
   private var isPassing = false
   private var hasMoved = false
 
@@ -129,7 +130,7 @@ final class SessionObservers: SessionWatcher {
 }
 
 extension RealmSession {
-  /// Calls its observers; made when the first one comes.
+  /// The observers of the session, which are made when the first one is added.
   func watched(by hub: ChangeHub) -> SessionObservers {
     if let made = observers as? SessionObservers { return made }
     let made = SessionObservers(self, hub)
@@ -137,9 +138,9 @@ extension RealmSession {
     return made
   }
 
-  /// Stops the program where nothing can be observed.
+  /// Stops the program if the session can't be observed.
   ///
-  /// - Parameter isElsewhere: the observer is called where another session is.
+  /// - Parameter isElsewhere: whether the observer is called in another session.
   func checkObservable(_ what: String, isElsewhere: Bool = false) {
     check()
     checkCounted("be observed")

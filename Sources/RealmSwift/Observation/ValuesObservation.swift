@@ -1,9 +1,9 @@
 import RealmStorage
 
-/// Observes a list or set of values, or a map, in a property of its own: the hub finds what changed in it.
+/// Observes a list or set of values, or a map, that is a property of its own. The hub finds what changed in it.
 final class ValuesObservation<Change>: Observation, @unchecked Sendable {
   private let owner: UInt32
-  /// By its id.
+  /// The id of the column.
   private let column: UInt16
   private let row: UInt64
   private let paths: ObservedPaths?
@@ -15,14 +15,15 @@ final class ValuesObservation<Change>: Observation, @unchecked Sendable {
 
   enum Pending {
     case nothing
-    /// In one step, from what there was.
+    /// The collection changed in one step from the version in which it was copied.
     case changed(CollectionChanges, from: CollectionCopy?)
+    /// The collection changed in several steps.
     case changedAgain(from: CollectionCopy?)
   }
 
   /// - Parameters:
-  ///   - paths: which changes of objects count that a map leads to; nil where it leads to none.
-  ///   - making: makes what is told of a change, and of the keys whose objects have changed; nil where that is nothing.
+  ///   - paths: which changes of the objects that a map leads to count; nil if it leads to none.
+  ///   - making: makes what is told from a change and the keys whose objects have changed; nil if nothing is to be told.
   init(
     _ cell: _CollectionCell, _ paths: ObservedPaths?,
     making: @escaping (CollectionChange, Set<String>) -> Change?, passed: (() -> Void)? = nil,
@@ -112,14 +113,14 @@ final class ValuesObservation<Change>: Observation, @unchecked Sendable {
   }
 }
 
-/// The elements of a collection, or the entries of a map, of one version.
+/// A copy of the elements of a collection, or of the entries of a map, in one version.
 enum CollectionCopy {
   case elements([Value])
   case map(ValueMap)
-  /// A copy of a larger list or set has only the number of its elements.
+  /// The copy of a larger list or set has only the number of its elements.
   case many(Int)
 
-  /// Larger lists and sets are not copied.
+  /// The number of elements up to which lists and sets are copied.
   static let most = 10_000
 
   init(_ version: Snapshot, _ table: UInt32, _ column: Int, _ row: UInt64) throws(StorageError) {
@@ -140,7 +141,7 @@ enum CollectionCopy {
 }
 
 extension CollectionCopy {
-  /// Nil where no copy is kept.
+  /// The value that is copied; nil if the collection is too large.
   private static func value(
     _ column: Column, _ count: Int, _ row: UInt64, _ table: Table
   ) throws(StorageError) -> Value? {
@@ -156,12 +157,12 @@ extension CollectionCopy {
   }
 }
 
-/// How a collection changed.
+/// Tells how a collection changed.
 enum CollectionChange {
   case none
   case elements(ElementsChange)
   case keys(KeyChanges)
-  /// It was too large for its elements to be kept until the change is told: all are told to be new.
+  /// The collection was too large to be copied until the change is told: all elements are told to be new.
   case all(old: Int, new: Int)
 
   init(_ changes: CollectionChanges) {
@@ -175,7 +176,7 @@ enum CollectionChange {
     }
   }
 
-  /// - Parameter pairs: an element that takes the place of another is a modification.
+  /// - Parameter pairs: whether an element that takes the place of another one is a modification.
   init(from old: CollectionCopy?, to new: CollectionCopy, pairs: Bool) {
     switch (old, new) {
     case (.elements(let old), .elements(let new)):
@@ -201,8 +202,8 @@ enum CollectionChange {
   }
 }
 
-/// Observes a collection that only its realm can tell: values in another order, or each once, or what stands within an `AnyRealmValue`. It is compared when the realm
-/// has moved.
+/// Observes a collection that only its realm can compute: sorted or distinct values, or a collection within an `AnyRealmValue`.
+/// It is compared with a copy when the realm has moved.
 final class ComputedObservation<Change>: Observation, @unchecked Sendable {
   private let owner: UInt32
   private let row: UInt64

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// What an aggregate found, as the type the caller asked for.
+/// Converts the result of an aggregate to the type that the caller asked for.
 enum Aggregate {
   static func extreme<T>(_ value: Value, as type: T.Type, of name: String) -> T? {
     if let found = result(value, as: type) { return found }

@@ -1,39 +1,43 @@
 import Foundation
 import RealmStorage
 
-// Values by the names of properties, as programs ask for them that know names only at run time.
+// Values by the names of properties, for programs that know the names only at run time.
 
 extension ObjectBase {
-  /// The value of a property: nil where it is null. See `subscript(key:)`.
+  /// The value of a property, or nil if it is nil; the object itself for the key `self`. See `subscript(key:)`.
   public final func value(forKey key: String) -> Any? { key == "self" ? self : self[key] }
 
-  /// Gives a property a value: see `subscript(key:)`.
+  /// Sets the value of a property. See `subscript(key:)`.
   public final func setValue(_ value: Any?, forKey key: String) { self[key] = value }
 
-  /// The value that names joined by dots lead to. Over a collection they lead to an array of values, and an operator makes one value of it:
-  /// `dogs.@avg.age`, `dogs.@count`.
+  /// The value that names joined by dots lead to. Behind a collection they lead to an array of values, of which an operator makes
+  /// one value: `dogs.@avg.age`, `dogs.@count`.
   ///
-  /// The operators are `@count`, `@sum`, `@avg`, `@min`, `@max`, `@unionOfObjects`, `@distinctUnionOfObjects`, `@unionOfArrays` and `@distinctUnionOfArrays`. A name that no property has
-  /// stops the program, and so does another operator.
+  /// The operators are `@count`, `@sum`, `@avg`, `@min`, `@max`, `@unionOfObjects`, `@distinctUnionOfObjects`, `@unionOfArrays`
+  /// and `@distinctUnionOfArrays`. A name of no property stops the program, and so does any other operator.
   public final func value(forKeyPath keyPath: String) -> Any? {
     KeyedValues.value(of: self, KeyedValues.keys(keyPath)[...])
   }
 }
 
 extension RealmCollection {
-  /// The values that a property of the objects has, in their order; where it is null, `NSNull`. The elements themselves for the key `self`. O(n).
+  /// The values that the objects have in a property, in their order, with `NSNull` for nil; the elements themselves for the key
+  /// `self`. O(n).
   public func value(forKey key: String) -> Any? { KeyedValues.value(of: self, [key]) }
 
-  /// What names joined by dots lead to from each object, or what an operator makes of it: `@sum.age`, `@distinctUnionOfObjects.name`. See `ObjectBase.value(forKeyPath:)`. O(n).
+  /// The values that names joined by dots lead to from each object, or the value that an operator makes of them: `@sum.age`,
+  /// `@distinctUnionOfObjects.name`. See `ObjectBase.value(forKeyPath:)`. O(n).
   public func value(forKeyPath keyPath: String) -> Any? {
     KeyedValues.value(of: self, KeyedValues.keys(keyPath)[...])
   }
 }
 
 extension RealmCollection where Element: ObjectBase {
-  /// Gives a property of each object a value, of managed ones in a write transaction. O(n).
+  /// Sets a property of each object. O(n).
+  ///
+  /// - Precondition: if the objects are managed, a write transaction is open.
   public func setValue(_ value: Any?, forKey key: String) {
-    // Of those there are before: the change may put others into the collection.
+    // The objects are taken before, since the change may put other objects into the collection.
     for object in Array(self) { object[key] = value }
   }
 }
@@ -98,7 +102,7 @@ private enum KeyedValues {
 
   private static func inner(_ any: Any) -> [Any] { (any as? any Sequence).map { array($0) } ?? [any] }
 
-  /// A value as it is stored, of what no object is.
+  /// The stored form of a value that is no object.
   private static func stored(_ any: Any) -> Value? {
     AnyRealmValue._converted(any).map { $0._stored { _ in nil } }
   }

@@ -2,20 +2,21 @@ public import Foundation
 import RealmStorage
 
 #if !canImport(Darwin)
-  /// What `NSPredicate` can be made of where Foundation reads no formats.
+  /// Gives `NSPredicate` initializers with a format on systems whose Foundation has none.
   public protocol _PredicateFormat {}
 
   extension NSPredicate: _PredicateFormat {}
 
   extension _PredicateFormat {
-    /// A condition in the format of `NSPredicate`. It is read when a collection of a realm is filtered by it.
+    /// Makes a condition from the format of `NSPredicate`. The format is read when a collection of a realm is filtered by the
+    /// predicate.
     ///
     /// - Parameters:
     ///   - format: see `RealmCollection.filter(_:_:)`.
-    ///   - args: values for `%@` and key paths for `%K`.
+    ///   - args: values for `%@` and key paths for `%K`, in the order of the format.
     public init(format: String, _ args: Any?...) { self.init(format: format, argumentArray: args) }
 
-    /// The same with the values in an array.
+    /// Makes a condition from the format of `NSPredicate`, with the values for `%@` and the key paths for `%K` in an array.
     public init(format: String, argumentArray: [Any?]?) {
       let predicate = FormatPredicate(format, argumentArray ?? [])
       guard let made = predicate as? Self else {
@@ -25,7 +26,7 @@ import RealmStorage
     }
   }
 
-  /// A condition by its text.
+  /// A condition in text form.
   private final class FormatPredicate: NSPredicate {
     let text: String
     let arguments: [Any?]
@@ -36,14 +37,14 @@ import RealmStorage
       super.init(value: true)
     }
 
-    /// None is read from an archive.
+    /// A predicate with a format is not read from an archive.
     required init?(coder: NSCoder) { nil }
 
     override func copy(with zone: NSZone? = nil) -> Any { self }
     override func isEqual(_ object: Any?) -> Bool { object as? NSPredicate === self }
     override var hash: Int { ObjectIdentifier(self).hashValue }
 
-    /// Whether the condition holds of an object of a realm.
+    /// Whether the condition holds for an object of a realm. An object that is not managed stops the program.
     override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
       guard let object = object as? ObjectBase, let row = object.managedRow else {
         raise(
@@ -59,15 +60,17 @@ import RealmStorage
 #endif
 
 extension RealmCollection {
-  /// The objects of which a predicate holds: one with a format, true or false, and compounds of such. See `filter(_:_:)`.
+  /// The objects for which a predicate holds. The predicate has a format, or is true or false, or is a compound of such
+  /// predicates. The results are live. See `filter(_:_:)`.
   ///
-  /// A predicate that calls a block stops the program: no database can look into it.
+  /// - Precondition: the collection is managed and holds objects. A predicate that calls a block stops the program, since no
+  ///   database can look into it.
   public func filter(_ predicate: NSPredicate) -> Results<Element> {
     let content = managedContent("filtered")
     return Results(content.filtered(content.context.predicate(predicate)))
   }
 
-  /// The place of the first object of which a predicate holds; nil where there is none. See `filter(_:)`.
+  /// The index of the first object for which a predicate holds; nil if there is none. See `filter(_:)`.
   public func index(matching predicate: NSPredicate) -> Int? {
     let content = managedContent("queried")
     return content.index(where: content.context.predicate(predicate))
@@ -75,9 +78,9 @@ extension RealmCollection {
 }
 
 extension RealmKeyedCollection {
-  /// The objects of which a predicate holds: see `RealmCollection.filter(_:)`.
+  /// The objects for which a predicate holds. The results are live. See `RealmCollection.filter(_:)`.
   ///
-  /// - Precondition: the map is managed.
+  /// - Precondition: the map is managed and holds objects.
   public func filter(_ predicate: NSPredicate) -> Results<Value> {
     let content = managedContent("filtered")
     return Results(content.filtered(content.context.predicate(predicate)))
@@ -90,7 +93,7 @@ extension ObjectContext {
     case join(NSCompoundPredicate.LogicalType, from: Int)
   }
 
-  /// A predicate by the columns of the class. Compounds may be nested to any depth.
+  /// Translates a predicate to the columns of the class. Compounds may be nested to any depth.
   func predicate(_ predicate: NSPredicate) -> RealmStorage.Predicate {
     var made: [RealmStorage.Predicate] = []
     var steps = [Step.visit(predicate)]

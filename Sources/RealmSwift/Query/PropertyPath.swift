@@ -1,9 +1,10 @@
 import RealmStorage
 
-/// Property names joined by dots, found in the classes of a realm: what objects are sorted and told apart by.
+/// Finds the properties that names joined by dots lead to, for sorting and for distinct values.
 enum PropertyPath {
-  /// - Parameter what: what is done to the objects by the values.
-  /// - Precondition: the names are properties that are stored, all but the last link to one object, and the last is a single value: otherwise the program stops.
+  /// - Parameter what: what is done to the objects, for messages.
+  /// - Precondition: all names are stored properties. All but the last link to one object, and the last is a single value.
+  ///   Otherwise the program stops.
   static func find(_ text: String, of context: ObjectContext, _ what: String = "sorted") -> ColumnPath {
     let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard names.count <= ColumnPath.maximumLinks else {

@@ -1,15 +1,15 @@
 import RealmQuery
 import RealmStorage
 
-/// What a condition is made of, in the closure of `where`: the object being tested, one of its properties, or a condition.
+/// A part of a query in the closure of `where`: the object that is tested, one of its properties, or a condition.
 ///
 ///     realm.objects(Person.self).where { $0.age > 30 && $0.name.contains("a") }
 @dynamicMemberLookup
 public struct Query<T> {
   enum Content {
-    /// A way from the object being tested.
+    /// A path from the object that is tested.
     case path(QueryPath)
-    /// A condition, or a number that a condition was counted as: a node of the draft.
+    /// A condition, or the number of objects that meet a condition: a node of the draft.
     case node(Int)
   }
 
@@ -24,7 +24,7 @@ public struct Query<T> {
   /// The object that a new query tests.
   static func object() -> Query { Query(.path(QueryPath()), QueryDraft()) }
 
-  /// The same by another type.
+  /// The same content with another type.
   func retyped<Other>() -> Query<Other> {
     switch content {
     case .path(let path): Query<Other>(.path(path), draft)
@@ -45,7 +45,7 @@ public struct Query<T> {
 // MARK: - Properties
 
 extension Query where T: ObjectBase {
-  /// A property of the object. A member that is no property that is stored stops the program.
+  /// A property of the object. A member that is no stored property stops the program.
   public subscript<V>(dynamicMember member: KeyPath<T, V>) -> Query<V> {
     path { $0.adding(PropertyRecorder.names(member)) }
   }
@@ -60,29 +60,29 @@ extension Query where T: ObjectBase {
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
-  /// Of an object linked to: null where there is no link.
+  /// A property of the object that is linked to. It is null if there is no link.
   public subscript<V>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V> {
     path { $0.adding(PropertyRecorder.names(member)) }
   }
 }
 
 extension Query where T: RealmCollection, T.Element: ObjectBase {
-  /// Of any of the objects.
+  /// A property of the objects in the collection. A condition on it holds if it holds for one of the objects.
   public subscript<V>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V> {
     path { $0.elements.adding(PropertyRecorder.names(member)) }
   }
 }
 
 extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: ObjectBase {
-  /// Of any of the objects.
+  /// A property of the objects in the collection. A condition on it holds if it holds for one of the objects.
   public subscript<V>(dynamicMember member: KeyPath<T.Element.Wrapped, V>) -> Query<V> {
     path { $0.elements.adding(PropertyRecorder.names(member)) }
   }
 }
 
-/// Marks optionals.
+/// The type of optional values.
 public protocol OptionalProtocol {
-  /// What it holds where it is not nil.
+  /// The type of the value inside.
   associatedtype Wrapped
 }
 extension Optional: OptionalProtocol {}
@@ -90,9 +90,10 @@ extension Optional: OptionalProtocol {}
 // MARK: - Nodes
 
 extension Query {
-  /// A value that is compared, as a node of its draft that stands in no other yet.
+  /// The node of a value that is compared. It is part of no other node yet.
   ///
-  /// - Parameter isQuantified: where several values may be at the end of the path, one of them is to pass.
+  /// - Parameter isQuantified: whether a condition is to hold for one of the values, if there may be several at the end of the
+  ///   path.
   func value(isQuantified: Bool = true) -> Int {
     switch content {
     case .path(let path): draft.add(path, isQuantified: isQuantified)
@@ -121,7 +122,7 @@ extension Query {
 
   func compared<Other: _Persistable>(_ comparison: Comparison, _ other: Other) -> Query<Bool> {
     if case .node(let node) = content, draft.builder[node].kind.isCondition, let flag = other as? Bool {
-      // A condition compared with a truth value.
+      // A condition is compared with a truth value.
       let condition = Query<Bool>(.node(node), draft)
       return flag == (comparison == .equal) ? condition : !condition
     }
@@ -133,7 +134,7 @@ extension Query {
 }
 
 extension Query where T == Bool {
-  /// A condition as a node of a draft: a truth value by itself is one.
+  /// The node of a condition in a draft. A property with a truth value is a condition by itself.
   func node(in draft: QueryDraft) -> Int {
     switch content {
     case .node(let node): return draft.own(node, of: self.draft)
@@ -155,20 +156,23 @@ extension Query where T == Bool {
     }
   }
 
-  /// How many elements of the collection that the condition names meet it: all that it says is said of one element. `$0.dogs.age > 3 && $0.dogs.name == "Rex"` asks for two dogs that
-  /// may differ; counted, it asks for dogs of which both holds.
+  /// The number of elements of a collection that meet the condition, which names the collection. Here one element must meet the
+  /// whole condition. `$0.dogs.age > 3 && $0.dogs.name == "Rex"` also holds if two dogs meet one part each; the count of that
+  /// condition is the number of dogs that meet both parts.
   ///
   ///     realm.objects(Person.self).where { ($0.dogs.age > 3 && $0.dogs.name == "Rex").count > 0 }
+  ///
+  /// A condition that names no collection stops the program.
   public var count: Query<Int> { Query<Int>(.node(draft.subquery(node(in: draft))), draft) }
 
-  /// The condition by the columns of a realm.
+  /// Translates the condition to the columns of a realm.
   ///
-  /// - Precondition: the classes have the properties, and these can be tested so: otherwise the program stops.
+  /// - Precondition: the classes have the properties, and the properties can be tested in this way. Otherwise the program stops.
   func bound(to context: ObjectContext) -> RealmStorage.Predicate {
-    // The node is added before the builder is read.
+    // The node must be added before the builder is read.
     let root = node(in: draft)
     let syntax = draft.builder.syntax(root: root)
-    // What the condition does not name is not looked at: it may be of another realm.
+    // Values that the condition does not name are left out: they may belong to another realm.
     let named = syntax.arguments
     let arguments = draft.values.enumerated().map {
       named.contains($0) ? $1.argument(in: context.session) : .value(.null)
@@ -178,15 +182,16 @@ extension Query where T == Bool {
 }
 
 extension Query {
-  /// The condition in the format of `NSPredicate`, and the values for its `%@`, in their order: as the program wrote them, and `NSNull` for nil.
+  /// The condition in the format of `NSPredicate`, and the values for its `%@` in their order, as the program wrote them, with
+  /// `NSNull` for nil.
   public func _constructPredicate() -> (String, [Any]) {
     let condition: Query<Bool> = retyped()
-    // The node is added before the builder is read.
+    // The node must be added before the builder is read.
     let root = condition.node(in: draft)
     let (text, arguments) = FormatWriter.format(root, in: draft.builder, as: draft.printed)
     return (text, arguments.map { $0.map { draft.values[$0].written } ?? "#any" })
   }
 
-  /// A query of its own, to look at what it says.
+  /// Makes a query to inspect what conditions say.
   public static func _constructForTesting() -> Query<T> { object() }
 }

@@ -3,7 +3,7 @@ import RealmQuery
 import RealmStorage
 
 extension RealmSession {
-  /// A value of a program as queries are given it. What is no value of a realm stops the program.
+  /// Converts a value of the program to an argument of a query. A value that realms can't store stops the program.
   func argument(of any: Any?) -> QueryArgument {
     guard let any, !isNull(any) else { return .value(.null) }
     switch any {
@@ -23,7 +23,7 @@ extension RealmSession {
     )
   }
 
-  /// A list of values as several arguments.
+  /// Splits a list of values into several arguments.
   private func flat(_ argument: QueryArgument) -> QueryArgument {
     guard case .value(.list(let elements, _)) = argument else { return argument }
     return .list(elements.map { .value($0) })

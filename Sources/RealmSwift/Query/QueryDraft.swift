@@ -1,26 +1,28 @@
 import RealmQuery
 import RealmStorage
 
-/// What the closure of a query has said so far: the nodes of its conditions, and the values that they compare with.
+/// The parts of a query that its closure has made so far: the nodes of its conditions, and the values that they compare with.
 ///
-/// All parts of one query share one draft, and name their nodes by index. So it takes no longer to join a condition to many, and nothing recurses however deep they are nested.
+/// All parts of one query share one draft and name their nodes by index. So a condition can be joined to many others in constant
+/// time, and no code recurses however deep conditions are nested.
 final class QueryDraft {
   private(set) var builder = QuerySyntax.Builder()
   private(set) var values: [QueryValue] = []
-  /// The steps to collections in the path of a node, by their positions.
+  /// By node: the positions of the steps in its path that lead to collections.
   private var collections: [Int: [Int]] = [:]
   private var subqueries = 0
-  /// Conditions that are printed as others.
+  /// Conditions that are printed as others, by their nodes.
   private(set) var printed: [Int: Int] = [:]
 
-  /// Lets a condition be printed as another one says it.
+  /// Lets a condition be printed as another one.
   func print(_ node: Int, as other: Int) { printed[node] = other }
 
   // MARK: - Adding
 
   func add(_ kind: QuerySyntax.Kind) -> Int { builder.add(kind) }
 
-  /// - Parameter isQuantified: where several values may be at the path's end, one of them is to pass.
+  /// - Parameter isQuantified: whether a condition is to hold for one of the values, if there may be several at the end of the
+  ///   path.
   func add(_ path: QueryPath, isQuantified: Bool = true) -> Int {
     let isMany = isQuantified && !path.collections.isEmpty && !path.isOneNumber
     let node = builder.add(
@@ -31,13 +33,13 @@ final class QueryDraft {
 
   func add(_ value: QueryValue) -> Int { builder.add(.argument(keep(value))) }
 
-  /// Keeps a value, and answers its position among the arguments.
+  /// Keeps a value, and returns its position among the arguments.
   func keep(_ value: QueryValue) -> Int {
     values.append(value)
     return values.count - 1
   }
 
-  /// A node of a draft as one that may stand in another node of this one. What stands in one already is copied.
+  /// Makes a node of a draft usable as a part of another node of this draft. A node that is a part already is copied.
   func own(_ node: Int, of draft: QueryDraft) -> Int {
     if draft === self {
       guard builder.isPart(node) else { return node }
@@ -61,7 +63,7 @@ final class QueryDraft {
     return copies[root] ?? root
   }
 
-  /// The same nodes, each once: of one that comes twice the second is a copy.
+  /// The nodes; if both are the same one, the second is a copy.
   func distinct(_ nodes: [Int]) -> [Int] {
     guard nodes.count == 2, nodes[0] == nodes[1] else { return nodes }
     return [nodes[0], copy(nodes[1], of: builder, collections) { $1 }]
@@ -69,7 +71,8 @@ final class QueryDraft {
 
   // MARK: - Subqueries
 
-  /// How many elements of a collection meet a condition: the collection is the one that the first of its paths goes through.
+  /// Makes the node for the number of elements of a collection that meet a condition. The collection is the first that a path of
+  /// the condition goes through.
   func subquery(_ condition: Int) -> Int {
     guard let collection = collection(of: condition) else {
       raise(
@@ -78,7 +81,7 @@ final class QueryDraft {
           + "write it with a property of the collection's objects, as in ($0.dogs.age > 3).count.")
     }
     subqueries += 1
-    // No other name in a query starts so.
+    // No other name in a query starts with this character and a digit.
     let variable = "$\(subqueries)"
     var shortened: [Int: [Int]] = [:]
     let copies = builder.add(copyOf: condition, in: builder) { index, node in
@@ -88,7 +91,7 @@ final class QueryDraft {
       path.start = .variable(variable)
       path.steps.removeFirst(collection.count)
       node.kind = .path(path)
-      // The variable stands for one object.
+      // The variable stands for a single object.
       let rest = (self.collections[index] ?? []).filter { $0 >= collection.count }.map {
         $0 - collection.count
       }
@@ -103,7 +106,7 @@ final class QueryDraft {
       ))
   }
 
-  /// The steps to the collection that a path of a condition goes through first.
+  /// The steps to the first collection that a path of a condition goes through.
   private func collection(of condition: Int) -> [QuerySyntax.Step]? {
     var rest = [condition]
     while let next = rest.popLast() {
@@ -119,12 +122,12 @@ final class QueryDraft {
   }
 }
 
-/// A way from the object that a query tests to a value.
+/// A path from the object that a query tests to a value.
 struct QueryPath {
   private(set) var steps: [QuerySyntax.Step] = []
-  /// The steps to collections whose elements are looked at, by their positions.
+  /// The positions of the steps that lead to collections whose elements are tested.
   private(set) var collections: [Int] = []
-  /// A number of elements, or a number that is made of them, is at the end.
+  /// Whether the end of the path is a number of elements, or a number that is computed from them.
   private(set) var isOneNumber = false
 
   func adding(_ names: [String]) -> QueryPath {
@@ -139,7 +142,7 @@ struct QueryPath {
     return path
   }
 
-  /// The same, where the last step is to a collection whose elements are looked at.
+  /// This path, with the last step leading to a collection whose elements are tested.
   var elements: QueryPath {
     var path = self
     if !steps.isEmpty, collections.last != steps.count - 1 { path.collections.append(steps.count - 1) }
@@ -152,7 +155,8 @@ struct QueryPath {
     return path
   }
 
-  /// One number of the values at the end. The operator stands behind the last collection of the way, or at the end where there is none.
+  /// A path to one number, computed from the values at the end of this one. The operator is placed behind the last collection of
+  /// the path, or at the end if there is none.
   func aggregate(_ aggregate: QuerySyntax.Aggregate) -> QueryPath {
     var path = self
     path.steps.insert(.aggregate(aggregate), at: collections.last.map { $0 + 1 } ?? steps.count)
@@ -162,7 +166,7 @@ struct QueryPath {
 }
 
 extension QuerySyntax.Kind {
-  /// The same with the arguments that stand so many places further.
+  /// This kind, with the positions of its arguments increased by `offset`.
   fileprivate func withArguments(movedBy offset: Int) -> Self {
     switch self {
     case .argument(let place): return .argument(place + offset)

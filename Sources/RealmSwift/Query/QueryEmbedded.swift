@@ -1,10 +1,12 @@
 import RealmQuery
 import RealmStorage
 
-// A value of a type of the program that is stored as an embedded object equals what is stored where all of its properties do.
+// A program's own type may be stored as an embedded object. A stored value equals a value of that type if all of its properties
+// are equal.
 
 extension Query {
-  /// The condition that the value equals another, property by property; nil where the other is not stored as an embedded object.
+  /// The condition that the value equals another one property by property; nil if the other value is not stored as an embedded
+  /// object.
   func equal<Other: _Persistable>(toParts other: Other) -> Query<Bool>? {
     let type = Other._type
     guard type.column == .link, type.form == .value, type.target is EmbeddedObject.Type else { return nil }
@@ -13,7 +15,7 @@ extension Query {
       part = object
       return nil
     }
-    // An embedded object itself is looked for by its row.
+    // An embedded object itself is found by its row.
     guard let part, !(plain(other) is ObjectBase) else { return nil }
     let printed = test(.compare(.equal), PropertyValue(other))
     let model = part.ownModel
@@ -28,7 +30,7 @@ extension Query {
       let member: Query<Bool> = path { $0.adding([property.name]) }
       return member.test(.compare(.equal), StoredQueryValue(stored)).node(in: draft)
     }
-    // Without a value no property of it is anything: null equals null.
+    // If there is no value, all of its properties read as null, which equals null: so the value must also not be null.
     let there: Query<Bool> = path { $0 }
     members.append(there.test(.compare(.notEqual), StoredQueryValue(.null)).node(in: draft))
     let all = draft.add(.and(members))

@@ -2,7 +2,7 @@ import RealmQuery
 import RealmStorage
 
 extension Query {
-  /// The value lies in a range; of a path through collections, one of the values does.
+  /// The condition that the value lies in a range. If the path leads through collections, one of the values must.
   fileprivate func lies(from low: QueryValue, through high: QueryValue) -> Query<Bool> {
     let left = value()
     let bounds = draft.add(.list([draft.add(low), draft.add(high)]))
@@ -13,7 +13,7 @@ extension Query {
     test(.compare(.greaterOrEqual), low) && test(.compare(.less), high)
   }
 
-  /// The least and the greatest element lie in a range; a collection without any does not.
+  /// The condition that the least and the greatest element lie in a range. It does not hold for a collection without elements.
   fileprivate func elements(from low: QueryValue, _ comparison: Comparison, _ high: QueryValue) -> Query<Bool>
   {
     let least: Query<Int> = path { $0.elements.aggregate(.min) }
@@ -25,24 +25,24 @@ extension Query {
 // MARK: - One value
 
 extension Query where T: Comparable {
-  /// The value lies in a range.
+  /// Holds if the value lies in the range, including its bounds.
   public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
     lies(from: AnyQueryValue(range.lowerBound), through: AnyQueryValue(range.upperBound))
   }
 
-  /// The value lies in a range, below its end.
+  /// Holds if the value lies in the range, without its upper bound.
   public func contains(_ range: Range<T>) -> Query<Bool> {
     lies(from: AnyQueryValue(range.lowerBound), below: AnyQueryValue(range.upperBound))
   }
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: Comparable {
-  /// The value is not nil, and lies in a range.
+  /// Holds if the value is not nil and lies in the range, including its bounds.
   public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> {
     lies(from: AnyQueryValue(range.lowerBound), through: AnyQueryValue(range.upperBound))
   }
 
-  /// The value is not nil, and lies in a range, below its end.
+  /// Holds if the value is not nil and lies in the range, without its upper bound.
   public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> {
     lies(from: AnyQueryValue(range.lowerBound), below: AnyQueryValue(range.upperBound))
   }
@@ -51,12 +51,14 @@ extension Query where T: OptionalProtocol, T.Wrapped: Comparable {
 // MARK: - Collections
 
 extension Query where T: RealmCollection, T.Element: Comparable {
-  /// The least and the greatest element lie in a range. An empty collection does not.
+  /// Holds if the least and the greatest element lie in the range, including its bounds. It does not hold for an empty
+  /// collection.
   public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> {
     elements(from: AnyQueryValue(range.lowerBound), .lessOrEqual, AnyQueryValue(range.upperBound))
   }
 
-  /// The least and the greatest element lie in a range, below its end. An empty collection does not.
+  /// Holds if the least and the greatest element lie in the range, without its upper bound. It does not hold for an empty
+  /// collection.
   public func contains(_ range: Range<T.Element>) -> Query<Bool> {
     elements(from: AnyQueryValue(range.lowerBound), .less, AnyQueryValue(range.upperBound))
   }
@@ -64,24 +66,28 @@ extension Query where T: RealmCollection, T.Element: Comparable {
 
 extension Query
 where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: Comparable {
-  /// The least and the greatest element that is not nil lie in a range. A collection without any does not.
+  /// Holds if the least and the greatest element that is not nil lie in the range, including its bounds. It does not hold if
+  /// there is none.
   public func contains(_ range: ClosedRange<T.Element.Wrapped>) -> Query<Bool> {
     elements(from: AnyQueryValue(range.lowerBound), .lessOrEqual, AnyQueryValue(range.upperBound))
   }
 
-  /// The least and the greatest element that is not nil lie in a range, below its end. A collection without any does not.
+  /// Holds if the least and the greatest element that is not nil lie in the range, without its upper bound. It does not hold if
+  /// there is none.
   public func contains(_ range: Range<T.Element.Wrapped>) -> Query<Bool> {
     elements(from: AnyQueryValue(range.lowerBound), .less, AnyQueryValue(range.upperBound))
   }
 }
 
 extension Query where T: RealmKeyedCollection, T.Value: Comparable {
-  /// The least and the greatest value of the map lie in a range. An empty map does not.
+  /// Holds if the least and the greatest value of the map lie in the range, including its bounds. It does not hold for an empty
+  /// map.
   public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
     elements(from: AnyQueryValue(range.lowerBound), .lessOrEqual, AnyQueryValue(range.upperBound))
   }
 
-  /// The least and the greatest value of the map lie in a range, below its end. An empty map does not.
+  /// Holds if the least and the greatest value of the map lie in the range, without its upper bound. It does not hold for an
+  /// empty map.
   public func contains(_ range: Range<T.Value>) -> Query<Bool> {
     elements(from: AnyQueryValue(range.lowerBound), .less, AnyQueryValue(range.upperBound))
   }
@@ -89,12 +95,14 @@ extension Query where T: RealmKeyedCollection, T.Value: Comparable {
 
 extension Query
 where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: Comparable {
-  /// The least and the greatest value of the map that is not nil lie in a range. A map without any does not.
+  /// Holds if the least and the greatest value of the map that is not nil lie in the range, including its bounds. It does not
+  /// hold if there is none.
   public func contains(_ range: ClosedRange<T.Value.Wrapped>) -> Query<Bool> {
     elements(from: AnyQueryValue(range.lowerBound), .lessOrEqual, AnyQueryValue(range.upperBound))
   }
 
-  /// The least and the greatest value of the map that is not nil lie in a range, below its end. A map without any does not.
+  /// Holds if the least and the greatest value of the map that is not nil lie in the range, without its upper bound. It does not
+  /// hold if there is none.
   public func contains(_ range: Range<T.Value.Wrapped>) -> Query<Bool> {
     elements(from: AnyQueryValue(range.lowerBound), .less, AnyQueryValue(range.upperBound))
   }

@@ -1,6 +1,6 @@
 import RealmStorage
 
-// What is stored of a value is what queries read, so that these change only the type that values are given in.
+// Queries compare stored values, so that these members only change the type in which values are written.
 
 extension Query where T: PersistableEnum {
   /// The raw value of the enumeration.
@@ -18,7 +18,7 @@ extension Query where T: RealmCollection, T.Element: PersistableEnum {
 }
 
 extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
-  /// The raw values of the elements, or nil.
+  /// The raw values of the elements, with nil for those that are nil.
   public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> { retyped() }
 }
 
@@ -33,21 +33,21 @@ where
   T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: PersistableEnum,
   T.Value.Wrapped.RawValue: _RealmCollectionValueInsideOptional
 {
-  /// The raw values of the map's values, or nil.
+  /// The raw values of the map's values, with nil for those that are nil.
   public var rawValue: Query<Map<T.Key, T.Value.Wrapped.RawValue?>> { retyped() }
 }
 
 extension Query where T: _HasPersistedType {
-  /// What is stored of the value: of a `CustomPersistable` its `persistableValue`.
+  /// The stored value: for a `CustomPersistable`, its `persistableValue`.
   public var persistableValue: Query<T.PersistedType> { retyped() }
 }
 
 extension Query where T: RealmCollection & _HasPersistedType, T.Element.PersistedType: RealmCollectionValue {
-  /// What is stored of the elements.
+  /// The stored values of the elements.
   public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> { retyped() }
 }
 
 extension Query where T: RealmKeyedCollection, T.Value.PersistedType: RealmCollectionValue {
-  /// What is stored of the map's values.
+  /// The stored values of the map's values.
   public var persistableValue: Query<Map<T.Key, T.Value.PersistedType>> { retyped() }
 }

@@ -1,33 +1,38 @@
 public import RealmQuery
 import RealmStorage
 
-/// Why the text of a query can't be used: what is wrong, where, and what was probably meant.
+/// Why the text of a query can't be used: what is wrong, at which place, and what was probably meant.
 public typealias QueryError = RealmQuery.QueryError
 
 extension RealmCollection {
-  /// The objects of which a condition holds that is written in the format of `NSPredicate`.
+  /// The objects for which a condition in the format of `NSPredicate` holds. The results are live.
   ///
   ///     people.filter("age > %@ AND ANY dogs.name BEGINSWITH[c] %@", 30, "r")
   ///
-  /// Names are those of the class, or those that are stored. Texts are compared by their bytes; with `[c]` capital and small letters are the same, with `[d]` letters with and without
-  /// diacritics. A text that comes from a user is better read by `query(_:_:)`, which throws where it makes no sense.
+  /// Properties have the names of the class or those of the stored columns. Texts are compared by their bytes. With `[c]`,
+  /// capital and small letters are equal; with `[d]`, letters with and without diacritics are. For a text that comes from a user,
+  /// `query(_:_:)` is better: it throws if the text makes no sense.
   ///
   /// - Parameters:
-  ///   - predicateFormat: a format; one that makes no sense for the class stops the program, and tells why.
-  ///   - args: values for `%@` and key paths for `%K`, in the order of the format. Nil is null; an object, an array of values and a collection are such, too.
+  ///   - predicateFormat: the condition. A format that makes no sense for the class stops the program, with a message that says
+  ///     why.
+  ///   - args: values for `%@` and key paths for `%K`, in the order of the format. Nil stands for null. A value may also be an
+  ///     object, an array of values or a collection.
+  /// - Precondition: the collection is managed and holds objects.
   public func filter(_ predicateFormat: String, _ args: Any?...) -> Results<Element> {
     let content = managedContent("filtered")
     return Results(content.filtered(content.context.predicate(format: predicateFormat, args)))
   }
 
-  /// The objects that a query in Realm's query language finds.
+  /// The objects that a query in Realm's query language finds. The results are live.
   ///
   ///     try people.query("age > $0 AND dogs.name BEGINSWITH[c] $1 SORT(age DESC) LIMIT(10)", 30, "r")
   ///
   /// - Parameters:
-  ///   - text: a condition, and SORT, DISTINCT and LIMIT behind it.
-  ///   - arguments: values for `$0`, `$1` and so on, and key paths for `$K0`.
-  /// - Throws: `QueryError`, where the text can't be read or makes no sense for the class.
+  ///   - text: a condition, and SORT, DISTINCT and LIMIT after it.
+  ///   - arguments: values for `$0`, `$1` and so on, and key paths for `$K0` and so on.
+  /// - Precondition: the collection is managed and holds objects.
+  /// - Throws: `QueryError`, if the text can't be read or makes no sense for the class.
   public func query(_ text: String, _ arguments: Any?...) throws -> Results<Element> {
     let content = managedContent("queried")
     let context = content.context
@@ -41,7 +46,8 @@ extension RealmCollection {
     return Results(plan.steps.reduce(content.filtered(plan.predicate)) { $0.adding($1) })
   }
 
-  /// The place of the first object of which a condition in the format of `NSPredicate` holds; nil where there is none. See `filter(_:_:)`.
+  /// The index of the first object for which a condition in the format of `NSPredicate` holds; nil if there is none. See
+  /// `filter(_:_:)`.
   public func index(matching predicateFormat: String, _ args: Any?...) -> Int? {
     let content = managedContent("queried")
     return content.index(where: content.context.predicate(format: predicateFormat, args))
@@ -49,12 +55,12 @@ extension RealmCollection {
 }
 
 extension ObjectContext {
-  /// What names mean in queries of these objects.
+  /// The meaning of names in queries of these objects.
   fileprivate var queryNames: QueryNames { binding.model.family?.queryNames ?? session.schema.queryNames }
 
-  /// A format by the columns of the class.
+  /// Translates a format to the columns of the class.
   ///
-  /// - Precondition: the format can be read and makes sense for the class: otherwise the program stops.
+  /// - Precondition: the format can be read and makes sense for the class. Otherwise the program stops.
   func predicate(format text: String, _ args: [Any?]) -> RealmStorage.Predicate {
     let arguments = args.map { session.argument(of: $0) }
     do throws(QueryError) {
@@ -65,13 +71,13 @@ extension ObjectContext {
     }
   }
 
-  /// A condition by the columns of the class.
+  /// Translates a condition to the columns of the class.
   ///
-  /// - Precondition: it makes sense for the class: otherwise the program stops.
+  /// - Precondition: the condition makes sense for the class. Otherwise the program stops.
   func predicate(
     _ syntax: QuerySyntax, _ language: QueryLanguage, _ arguments: [QueryArgument], text: String?
   ) -> RealmStorage.Predicate {
-    // A realm that is only read may have no such table, and then no objects.
+    // A realm that is only read may not have the table, and then has no objects of the class.
     guard let table = binding.table else { return .never }
     let binder = QueryBinder(
       queryNames, table: table.id, language: language, arguments: arguments, text: text)
@@ -84,7 +90,7 @@ extension ObjectContext {
 }
 
 extension RealmSession {
-  /// The row that has a primary key, of a class that is stored in a table; nil where there is none.
+  /// The row that has a primary key in the table of a class; nil if there is none.
   fileprivate func row(table id: UInt32, key: Value) -> UInt64? {
     guard let context = schema.binding(table: id).map({ context($0) }) ?? tableContext(id),
       let primaryKey = context.binding.model.primaryKey

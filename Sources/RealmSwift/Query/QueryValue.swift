@@ -4,10 +4,10 @@ import RealmStorage
 
 /// A value that a typed query compares with.
 class QueryValue {
-  /// As the program wrote it.
+  /// The value as the program wrote it.
   var written: Any { "" }
 
-  /// As it is looked for in a realm.
+  /// The value as it is searched for in a realm.
   func argument(in session: RealmSession) -> QueryArgument { .value(.null) }
 }
 
@@ -23,7 +23,7 @@ final class PropertyValue<Value: _Persistable>: QueryValue {
   }
 }
 
-/// A value whose type is looked at when the query is run.
+/// A value whose type is found when the query runs.
 final class AnyQueryValue: QueryValue {
   private let value: Any
 
@@ -57,7 +57,7 @@ final class QueryValues: QueryValue {
   }
 }
 
-/// A value as it is stored, of a property of an embedded object.
+/// A value in its stored form, for a property of an embedded object.
 final class StoredQueryValue: QueryValue {
   private let value: RealmStorage.Value
 
@@ -67,7 +67,7 @@ final class StoredQueryValue: QueryValue {
   override func argument(in session: RealmSession) -> QueryArgument { .value(value) }
 }
 
-/// A key, an index, or what stands for every element.
+/// A key, or an index.
 final class QueryPlace: QueryValue {
   private let place: RealmStorage.Value
 
@@ -84,9 +84,10 @@ final class QueryPlace: QueryValue {
 }
 
 extension RealmSession {
-  /// A value as queries are given it: of an object its class and its row, which is none where the object is in no realm.
+  /// The argument for a value. An object is given by its class and its row; an object that is in no realm has a row that does not
+  /// exist.
   ///
-  /// - Parameter stored: answers the value, and asks for the row of the object that it is.
+  /// - Parameter stored: returns the stored value, and asks for the row of an object.
   func argument(_ stored: (_RowOfObject) -> Value) -> QueryArgument {
     var found: Value?
     let value = stored { object in
@@ -98,7 +99,8 @@ extension RealmSession {
     return .value(value)
   }
 
-  /// The row of an object that a query compares with. An object that is in no realm, or in none any more, is no row.
+  /// The row of an object that a query compares with. An object that is in no realm, or not in one any more, has a row that does
+  /// not exist.
   private func rowToFind(_ object: ObjectBase) -> UInt64 {
     if let other = object.context, other.session !== self {
       raise(
@@ -109,13 +111,13 @@ extension RealmSession {
     return contextToFind(object)?.row(of: object) ?? .max
   }
 
-  /// Of the objects among which one is looked for; nil of a dynamic object that is in no realm.
+  /// The context of the objects among which an object is searched for; nil for a dynamic object that is in no realm.
   private func contextToFind(_ object: ObjectBase) -> ObjectContext? {
     object.asDynamic == nil ? context(type(of: object)) : object.context
   }
 }
 
-/// What an optional holds, and `NSNull` where that is nothing.
+/// The value inside an optional, or `NSNull` if it is nil.
 func plain(_ any: Any) -> Any {
   if isNull(any) { return NSNull() }
   return (any as? any OptionalValue)?.content ?? any

@@ -1,16 +1,16 @@
 import RealmStorage
 
-/// Sums and extremes of a property of objects. Those of a collection in a realm are found by the engine, in the table; those
-/// of any other are found among the values of its objects, by the same rules.
+/// Sums and extremes of a property of objects. For a managed collection the engine finds them in the table. For any other
+/// collection they are computed from the values of its objects, by the same rules.
 struct ObjectAggregates {
   private let content: _CollectionContent?
   private let type: ObjectBase.Type
   private let objects: () -> [ObjectBase]
 
   /// - Parameters:
-  ///   - content: of a managed collection.
-  ///   - type: the class of the objects; what holds none has no such sums, and stops the program.
-  ///   - objects: asked of any other.
+  ///   - content: the content of a managed collection; nil for any other.
+  ///   - type: the class of the objects. Another type stops the program.
+  ///   - objects: the objects of a collection that is not managed.
   init(
     _ content: _CollectionContent?, of type: Any.Type, _ objects: @autoclosure @escaping () -> [ObjectBase]
   ) {
@@ -77,7 +77,7 @@ struct ObjectAggregates {
     all: [Value], type: ColumnType, name: String
   ) {
     let objects = objects()
-    // Dynamic objects have their class each.
+    // Dynamic objects may be of different classes.
     let model = type.isDynamic ? objects.first?.ownModel : ObjectModel.of(type)
     guard let model else { return ([], .int64, property) }
     let column = model.properties[model.position(ofNumbers: property, other)].type.column
@@ -97,25 +97,25 @@ extension RealmCollection {
     ObjectAggregates(_content, of: Element.self, compactMap { $0 as? ObjectBase })
   }
 
-  /// The least value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
+  /// The least value of a property, without nil and NaN; nil if there is none. O(n).
   public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
     aggregates.minimum(property)
   }
 
-  /// The greatest value of a property, nulls and NaN aside; nil without any. Takes time in proportion to the objects.
+  /// The greatest value of a property, without nil and NaN; nil if there is none. O(n).
   public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
     aggregates.maximum(property)
   }
 
-  /// The sum of a property's values, nulls and NaN aside; zero without any. Takes time in proportion to the objects.
+  /// The sum of a property, without nil and NaN; zero if there are no values. O(n).
   ///
-  /// - Precondition: a sum of whole numbers does not pass 64 bits.
+  /// - Precondition: a sum of whole numbers does not exceed 64 bits.
   public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
     aggregates.sum(property)
   }
 
-  /// The average of a property's values, nulls and NaN aside; nil without any. As a whole number it is cut towards zero. Takes
-  /// time in proportion to the objects.
+  /// The average of a property, without nil and NaN; nil if there are no values. If it is asked for as a whole number, it is
+  /// rounded towards zero. O(n).
   public func average<T: _HasPersistedType>(ofProperty property: String) -> T?
   where T.PersistedType: AddableType {
     aggregates.average(property)
@@ -123,32 +123,29 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-  /// The least value of a property, nulls and NaN aside; nil without any. Takes time in
-  /// proportion to the objects.
+  /// The least value of a property, without nil and NaN; nil if there is none. O(n).
   ///
   /// - Precondition: the property is one of the class itself, not of objects that it links to.
   public func min<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
   where T.PersistedType: MinMaxType {
     min(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
   }
-  /// The greatest value of a property, nulls and NaN aside; nil without any. Takes time in
-  /// proportion to the objects.
+  /// The greatest value of a property, without nil and NaN; nil if there is none. O(n).
   ///
   /// - Precondition: the property is one of the class itself, not of objects that it links to.
   public func max<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
   where T.PersistedType: MinMaxType {
     max(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
   }
-  /// The sum of a property's values, nulls and NaN aside; zero without any. Takes time in
-  /// proportion to the objects.
+  /// The sum of a property, without nil and NaN; zero if there are no values. O(n).
   ///
   /// - Precondition: the property is one of the class itself, and a sum of whole numbers fits its type.
   public func sum<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T
   where T.PersistedType: AddableType {
     sum(ofProperty: PropertyRecorder.names(keyPath).joined(separator: "."))
   }
-  /// The average of a property's values, nulls and NaN aside; nil without any. As a whole number it is cut
-  /// towards zero. Takes time in proportion to the objects.
+  /// The average of a property, without nil and NaN; nil if there are no values. If it is asked for as a whole number, it is
+  /// rounded towards zero. O(n).
   ///
   /// - Precondition: the property is one of the class itself, not of objects that it links to.
   public func average<T: _HasPersistedType>(of keyPath: KeyPath<Element, T>) -> T?
@@ -158,9 +155,9 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 extension ObjectModel {
-  /// The position of a property of which there are sums and extremes; of others the program stops.
+  /// The position of a property that has sums and extremes. Any other property stops the program.
   ///
-  /// - Parameter other: a type of properties that there is such an aggregate of, beside numbers.
+  /// - Parameter other: a type besides numbers that has this aggregate; nil if there is none.
   func position(ofNumbers property: String, _ other: ColumnType?) -> Int {
     guard let position = position(of: property), !properties[position].isComputed else {
       raise("Unknown property", "\(name) has no property \(property) that is stored.")

@@ -1,29 +1,30 @@
 import RealmStorage
 
-// Sums, extremes and orders of collections of values, such as `List<Int>` and `Map<String, Double?>`: managed or not, but
-// that orders are those of managed collections.
+// Sums, extremes and orders of collections of values, such as `List<Int>` and `Map<String, Double?>`. Sums and extremes work for
+// managed and unmanaged collections, orders only for managed ones.
 
 extension RealmCollection where Element.PersistedType: MinMaxType {
-  /// The least element, nil and NaN aside; nil without any. O(n).
+  /// The least element, without nil and NaN; nil if there is none. O(n).
   public func min() -> Element? {
     ValueAggregates.extreme(
       Value.minimum(of: ValueAggregates.compared(allStoredValues, Element.self)), as: Element.self)
   }
-  /// The greatest element, nil and NaN aside; nil without any. O(n).
+  /// The greatest element, without nil and NaN; nil if there is none. O(n).
   public func max() -> Element? {
     ValueAggregates.extreme(
       Value.maximum(of: ValueAggregates.compared(allStoredValues, Element.self)), as: Element.self)
   }
 }
 
-// The same again, since the standard library has them of elements that compare, where NaN may come out.
+// These are declared again because the standard library has functions of the same names for comparable elements, which may return
+// NaN.
 extension RealmCollection where Element: Comparable, Element.PersistedType: MinMaxType {
-  /// The least element, NaN aside; nil without any. O(n).
+  /// The least element, without NaN; nil if there is none. O(n).
   public func min() -> Element? {
     ValueAggregates.extreme(
       Value.minimum(of: ValueAggregates.compared(allStoredValues, Element.self)), as: Element.self)
   }
-  /// The greatest element, NaN aside; nil without any. O(n).
+  /// The greatest element, without NaN; nil if there is none. O(n).
   public func max() -> Element? {
     ValueAggregates.extreme(
       Value.maximum(of: ValueAggregates.compared(allStoredValues, Element.self)), as: Element.self)
@@ -31,29 +32,30 @@ extension RealmCollection where Element: Comparable, Element.PersistedType: MinM
 }
 
 extension RealmCollection where Element.PersistedType: AddableType {
-  /// The sum of the elements, nil and NaN aside; zero without any. O(n).
+  /// The sum of the elements, without nil and NaN; zero if there are none. O(n).
   ///
   /// - Precondition: a sum of whole numbers fits the type of the elements.
   public func sum() -> Element {
     ValueAggregates.sum(allStoredValues, as: Element.self, of: "\(Self.self)")
   }
 
-  /// The average of the elements, nil and NaN aside; nil without any. As a whole number it is cut towards zero. O(n).
+  /// The average of the elements, without nil and NaN; nil if there are none. If it is asked for as a whole number, it is rounded
+  /// towards zero. O(n).
   public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType {
     ValueAggregates.average(allStoredValues, of: Element.self, as: T.self)
   }
 }
 
 extension RealmCollection where Element.PersistedType: SortableType {
-  /// The elements in the order of their values: nil comes first in ascending order, then NaN; texts are ordered by their bytes.
-  /// Equal ones keep their order. The results are live.
+  /// The elements, sorted by their values. In ascending order nil comes first, then NaN; texts are ordered by their bytes. Equal
+  /// elements keep their order. The results are live.
   ///
   /// - Precondition: the collection is managed.
   public func sorted(ascending: Bool = true) -> Results<Element> {
     Results(managedValues("sorted").adding(.sorted(ascending: ascending)))
   }
 
-  /// The elements, of those that are equal the first; texts are told apart by their bytes. The results are live.
+  /// The elements, with only the first of those that are equal. Texts are compared by their bytes. The results are live.
   ///
   /// - Precondition: the collection is managed.
   public func distinct() -> Results<Element> { Results(managedValues("made distinct").adding(.distinct)) }
@@ -76,12 +78,12 @@ extension RealmCollection {
 }
 
 extension RealmKeyedCollection where Value.PersistedType: MinMaxType {
-  /// The least value, nil and NaN aside; nil without any. O(n).
+  /// The least value, without nil and NaN; nil if there is none. O(n).
   public func min() -> Value? {
     ValueAggregates.extreme(
       RealmStorage.Value.minimum(of: ValueAggregates.compared(allStoredValues, Value.self)), as: Value.self)
   }
-  /// The greatest value, nil and NaN aside; nil without any. O(n).
+  /// The greatest value, without nil and NaN; nil if there is none. O(n).
   public func max() -> Value? {
     ValueAggregates.extreme(
       RealmStorage.Value.maximum(of: ValueAggregates.compared(allStoredValues, Value.self)), as: Value.self)
@@ -89,22 +91,23 @@ extension RealmKeyedCollection where Value.PersistedType: MinMaxType {
 }
 
 extension RealmKeyedCollection where Value.PersistedType: AddableType {
-  /// The sum of the values, nil and NaN aside; zero without any. O(n).
+  /// The sum of the values, without nil and NaN; zero if there are none. O(n).
   ///
   /// - Precondition: a sum of whole numbers fits the type of the values.
   public func sum() -> Value { ValueAggregates.sum(allStoredValues, as: Value.self, of: "\(Self.self)") }
 
-  /// The average of the values, nil and NaN aside; nil without any. As a whole number it is cut towards zero. O(n).
+  /// The average of the values, without nil and NaN; nil if there are none. If it is asked for as a whole number, it is rounded
+  /// towards zero. O(n).
   public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType {
     ValueAggregates.average(allStoredValues, of: Value.self, as: T.self)
   }
 }
 
 extension RealmKeyedCollection {
-  /// The values in order: nil comes first in ascending order, then NaN; texts are ordered by their bytes. Equal ones are in
-  /// the order of their keys. The results are live.
+  /// The values, sorted. In ascending order nil comes first, then NaN; texts are ordered by their bytes. Equal values are in the
+  /// order of their keys. The results are live.
   ///
-  /// - Precondition: the collection is managed.
+  /// - Precondition: the map is managed and holds no objects.
   public func sorted(ascending: Bool = true) -> Results<Value> {
     guard let content = (self as? any ValueCollection)?.valueContent else {
       raise(
@@ -122,9 +125,9 @@ extension RealmKeyedCollection {
   }
 }
 
-/// What is found among stored values, as the type of the elements.
+/// Aggregates of stored values, in the type of the elements.
 private enum ValueAggregates {
-  /// The values of which there are extremes: of any type, numbers.
+  /// The values that extremes are taken of: among values of any type, the numbers.
   static func compared<T: RealmCollectionValue>(_ values: [Value], _ type: T.Type) -> [Value] {
     guard T._elementType.column == .mixed else { return values }
     return values.filter { value in
@@ -143,7 +146,7 @@ private enum ValueAggregates {
   }
 
   static func sum<T: RealmCollectionValue>(_ values: [Value], as type: T.Type, of name: String) -> T {
-    // Of the numbers among values of any type.
+    // Among values of any type, the numbers are added up.
     if T._elementType.column == .mixed, let sum = AnyRealmValue.scalar(.sum(ofNumbers: values)) as? T {
       return sum
     }

@@ -3,16 +3,17 @@ import RealmStorage
 import Synchronization
 
 extension ChangeFeed {
-  /// What changed between two versions, object by object.
+  /// The changes between two versions, object by object.
   public struct Batch: Sendable {
-    /// In the order of their classes; of a class those that went, those that differ, and those that came.
+    /// The changes in the order of their classes. For each class, deleted objects come first, then modified ones, then inserted
+    /// ones.
     public let changes: [Change]
     /// The number of the version that has the changes.
     public let version: UInt64
-    /// The objects were there when the token was first used.
+    /// Whether the batch tells of objects that were there when the token was first used.
     public let isFirst: Bool
     private let feed: ChangeFeed
-    /// Nil where more of the same version is to come.
+    /// Nil if more batches of the same version follow.
     private let snapshot: Snapshot?
     private let acknowledged = Acknowledged()
     var isLast: Bool { snapshot != nil }
@@ -27,20 +28,22 @@ extension ChangeFeed {
       self.snapshot = isLast ? snapshot : nil
     }
 
-    /// The changes of the objects of a class.
+    /// The changes of the objects of one class.
     public func changes<T: ObjectBase>(of type: T.Type) -> [Change] {
       let name = ObjectModel.of(type).name
       return changes.filter { $0.object.className == name }
     }
 
-    /// Moves the token to this batch, so that it is not told again. The feed does so when it is asked for the next batch. Of the objects there were at
-    /// first only the last batch moves it. A token that was dropped, or is at a later batch, stays as it is.
+    /// Moves the token to this batch, so that the batch is not told again. The feed does this itself when it is asked for the
+    /// next batch. Of the batches that tell the first objects, only the last one moves the token. A token that was dropped, or
+    /// that is at a later batch, stays as it is.
     ///
-    /// - Precondition: this thread has no open write transaction: the call commits by itself, and would wait for it.
-    /// - Throws: `Realm.Error` of the commit.
+    /// - Precondition: this thread has no open write transaction: the call commits by itself, and would wait for that
+    ///   transaction.
+    /// - Throws: `Realm.Error` if the commit fails.
     public func acknowledge() throws { _ = try moveToken() }
 
-    /// Answers false where the token was dropped.
+    /// Returns false if the token was dropped.
     func moveToken() throws -> Bool {
       guard let snapshot, !acknowledged.isDone.withLock({ $0 }) else { return true }
       return try Realm.Error.wrapping { () throws(StorageError) in
@@ -55,18 +58,25 @@ extension ChangeFeed {
     }
   }
 
-  /// A change of an object.
+  /// A change of one object.
   public struct Change: Sendable, Equatable {
+    /// What happened to the object between the two versions.
     public enum Kind: Sendable {
+      /// The object came, has other values, or went.
       case inserted, modified, deleted
     }
 
+    /// What happened to the object.
     public let kind: Kind
+    /// The object that changed.
     public let object: ObjectID
-    /// Of an object that was inserted or deleted all properties, else those that differ.
+    /// All properties if the object was inserted or deleted, else those that differ.
     public internal(set) var properties: [Property]
 
-    /// The value of a property now; nil where it did not change, or the object was deleted.
+    /// The value that a property has in the newer version; nil if it did not change, is a collection of which elements changed,
+    /// or the object was deleted.
+    ///
+    /// - Parameter name: the name of the property in the program's class.
     public func value(_ name: String) -> Value? {
       guard case .value(_, let new)? = properties.first(where: { $0.name == name })?.difference else {
         return nil
@@ -75,45 +85,59 @@ extension ChangeFeed {
     }
   }
 
-  /// Says which object it is. An object without a primary key, as an embedded one, is told by a number that no other object of the class gets.
+  /// Identifies an object. An object without a primary key, such as an embedded one, has only the number in `key`.
   public struct ObjectID: Sendable, Hashable {
+    /// The name of the object's class in the file.
     public let className: String
+    /// The value of the primary key; nil if the class has none.
     public let primaryKey: Value?
-    /// Given once in the file.
+    /// A number that no other object of the class in this file has, even after this one is deleted.
     public let key: UInt64
 
-    /// The object in a realm; nil where that has none any more.
+    /// The object in a realm; nil if the realm does not have it any more.
     ///
-    /// - Precondition: the class is that of the object.
+    /// - Precondition: `type` is the class of the object.
     public func object<T: Object>(of type: T.Type, in realm: Realm) -> T? { realm.object(type, key: key) }
   }
 
-  /// A property that differs.
+  /// A property that differs between the versions.
   public struct Property: Sendable, Equatable {
+    /// The name of the property in the program's class; that of the column if the class does not have the property.
     public let name: String
+    /// How the property differs.
     public let difference: Difference
 
+    /// How a property differs.
     public enum Difference: Sendable, Equatable {
-      /// Nil of an object that was inserted, or deleted.
+      /// The whole value. `old` is nil if the object was inserted, `new` is nil if it was deleted.
       case value(old: Value?, new: Value?)
-      /// Changes of elements of a list, set or map, each of what those before it left.
+      /// Changes of the elements of a list, set or map, in their order. Each change refers to the collection as the changes
+      /// before it left it.
       case elements([ElementChange])
     }
   }
 
-  /// A change of a collection.
+  /// A change of the elements of a collection.
   public enum ElementChange: Sendable, Equatable {
+    /// These elements were inserted into a list. The first of them is at the index.
     case inserted([Value], at: Int)
+    /// These elements were removed from a list. The first of them was at the index.
     case removed([Value], at: Int)
+    /// An element of a list was replaced.
     case replaced(old: Value, new: Value, at: Int)
+    /// These elements were added to a set.
     case added([Value])
+    /// These elements were removed from a set.
     case subtracted([Value])
+    /// A key of a map was given a value. `old` is nil if the key is new.
     case set(key: String, old: Value?, new: Value)
+    /// A key was removed from a map.
     case removedKey(String, old: Value)
   }
 
-  /// A value, which is a copy: it needs no realm.
+  /// A value. It is a copy and needs no realm.
   public enum Value: Sendable, Hashable {
+    /// Nil.
     case none
     case bool(Bool)
     case int(Int64)
@@ -125,9 +149,11 @@ extension ChangeFeed {
     case objectId(ObjectId)
     case decimal128(Decimal128)
     case uuid(UUID)
+    /// A link to an object.
     indirect case object(ObjectID)
-    /// Also the elements of a set, in their order.
+    /// The elements of a list, or those of a set in their order.
     indirect case list([Value])
+    /// The values of a map, by their keys.
     indirect case dictionary([String: Value])
   }
 }

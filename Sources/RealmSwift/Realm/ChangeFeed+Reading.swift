@@ -1,9 +1,9 @@
 import Foundation
 import RealmStorage
 
-/// The classes of a feed, as the program names them.
+/// The names of classes and properties of a feed, as the program has them.
 struct FeedNames: Sendable {
-  /// By the names of their tables.
+  /// By the name of a table: the names of properties, by those of their columns.
   private let classes: [String: [String: String]]
 
   init(_ bindings: [ClassBinding]) {
@@ -22,7 +22,7 @@ struct FeedNames: Sendable {
   func property(_ column: String, ofTable table: String) -> String { classes[table]?[column] ?? column }
 }
 
-/// Makes values of a feed from those of a version.
+/// Makes the values of a feed from those of a version.
 struct FeedValues {
   private let snapshot: Snapshot
   private var schemas: [UInt32: TableSchema] = [:]
@@ -84,7 +84,7 @@ struct FeedValues {
   }
 }
 
-/// Compares two versions and tells what differs by objects and their properties.
+/// Compares two versions, and tells what differs by objects and their properties.
 struct FeedReading {
   private let names: FeedNames
   private let older: Snapshot
@@ -92,7 +92,7 @@ struct FeedReading {
   private var old: FeedValues
   private var new: FeedValues
   private var told: [ChangeFeed.Change] = []
-  /// Of objects that differ, where their change is.
+  /// By row: the index of its change in `told`.
   private var places: [UInt64: Int] = [:]
   private var table: UInt32 = 0
 
@@ -104,7 +104,8 @@ struct FeedReading {
     new = try FeedValues(newer)
   }
 
-  /// Takes time as `Snapshot.forEachRowChange` does, and O(log n) for each object and link that is told.
+  /// The changes between the two versions. Takes the time of `Snapshot.forEachRowChange`, and O(log n) for each object and link
+  /// that is told.
   mutating func changes() throws -> [ChangeFeed.Change] {
     let (older, newer) = (older, newer)
     try newer.forEachRowChange(since: older, tables: names.tables) {
@@ -156,7 +157,7 @@ struct FeedReading {
     try note(.deleted, row, values, schema, \.old) { .value(old: $0, new: nil) }
   }
 
-  /// An object that only one of the versions has.
+  /// Adds the change of an object that only one of the versions has.
   private mutating func note(
     _ kind: ChangeFeed.Change.Kind, _ row: UInt64, _ values: [Value], _ schema: TableSchema,
     _ side: WritableKeyPath<Self, FeedValues>,
@@ -175,7 +176,7 @@ struct FeedReading {
     told.append(ChangeFeed.Change(kind: kind, object: id, properties: properties))
   }
 
-  /// A property of an object that both versions have differs.
+  /// Adds the change of a property of an object that both versions have.
   private mutating func note(
     _ difference: ChangeFeed.Property.Difference, _ row: UInt64, _ column: Column
   ) throws(StorageError) {
@@ -228,7 +229,7 @@ struct FeedReading {
   }
 }
 
-/// The objects there are when a token is first used, some at a time.
+/// The objects that are there when a token is first used, in batches.
 struct FirstContent {
   let snapshot: Snapshot
   private let feed: ChangeFeed
@@ -249,7 +250,7 @@ struct FirstContent {
 
   var isAtEnd: Bool { tables.isEmpty }
 
-  /// The next objects; of none an empty batch, which notes where the feed begins.
+  /// The next objects. If there are none, the batch is empty; it moves the token to the version where the feed begins.
   mutating func next() throws(StorageError) -> ChangeFeed.Batch {
     var changes: [ChangeFeed.Change] = []
     while let table = tables.first, changes.count < Self.mostTogether {

@@ -2,43 +2,49 @@ import Foundation
 import RealmStorage
 import Synchronization
 
-/// Tells a program what changed in a realm since it looked last, also when it did not run meanwhile.
+/// Tells a program what changed in a realm since the program looked last, even if it did not run in between.
 ///
 ///     for try await batch in try realm.changeFeed(since: "search index") {
 ///       for change in batch.changes { index.update(change) }
 ///     }
 ///
-/// The token is a name. The file keeps the version that was told last under this name, so that the next run goes on there: what changed is found by
-/// comparing that version with the newest one, and no log is written. Several commits that came meanwhile are told as one batch: an object that was
-/// added and deleted in between is not told, and a property that was set twice has the value from before and the newest one.
+/// A feed is named by its token. Under this name the file keeps the last version whose changes were told, so that the next run of
+/// the program goes on there: the feed compares that version with the newest one, and needs no log. Several commits that were
+/// made in between are told as one batch: an object that was added and deleted in between is not told, and a property that was
+/// set twice is told with the oldest value and the newest.
 ///
-/// The first time a token is used, all objects there are are told as inserted, in batches of at most 4,096. The token moves on when the next batch is asked for, or by
-/// `Batch.acknowledge()`: a batch whose work was cut short is told again, with all that has changed since. So work that is done twice must do no harm.
+/// When a token is first used, all objects of the realm are told as inserted, in batches of at most 4,096. The token moves on
+/// when the next batch is asked for, or by `Batch.acknowledge()`. A batch whose work was cut short is told again, with all that
+/// has changed since. The work must therefore do no harm if it is done twice.
 ///
-/// A version that is kept takes room in the file: `realm stats` tells how much. Where that becomes too much the version is given up, and the feed
-/// ends with an error; `Realm.endChangeFeed(_:)` drops a token that is needed no more.
+/// A version that is kept takes room in the file; `realm stats` prints how much. If that becomes too much, the library gives the
+/// version up and the feed ends with an error. `Realm.endChangeFeed(_:)` drops a token that is not needed any more.
 public struct ChangeFeed: AsyncSequence, Sendable {
-  /// The name of a feed, in the file.
+  /// The name of a feed in the file.
   public struct Token: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// 1 to 200 bytes.
+    /// The name, of 1 to 200 bytes in UTF-8. `Realm.changeFeed(since:)` refuses others.
     public let name: String
 
+    /// Makes a token of a name.
     public init(_ name: String) { self.name = name }
+    /// Makes a token of a literal name.
     public init(stringLiteral name: String) { self.init(name) }
   }
 
   public typealias Element = Batch
+  /// A feed may throw a `Realm.Error`.
   public typealias Failure = any Error
 
-  /// The file stays open for as long as the feed is there.
+  /// Keeps the file open for as long as the feed is there.
   let hold: RealmFile.Hold
   let token: Token
   let names: FeedNames
   var database: Database { hold.file.database }
 
+  /// Makes what waits for the changes. A program uses one iterator of a feed at a time.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Waits for changes. It belongs to one task.
+  /// Waits for changes. An iterator belongs to one task.
   public struct Iterator: AsyncIteratorProtocol {
     private let feed: ChangeFeed
     private let waiting: FeedWaiting
@@ -49,9 +55,9 @@ public struct ChangeFeed: AsyncSequence, Sendable {
 
     private enum State {
       case new
-      /// The objects there were when the token was first used.
+      /// Tells the objects that were there when the token was first used.
       case first(FirstContent)
-      /// What was told last.
+      /// Tells what differs from this version, whose changes were told last.
       case following(Snapshot)
       case ended
     }
@@ -61,18 +67,19 @@ public struct ChangeFeed: AsyncSequence, Sendable {
       waiting = FeedWaiting(feed.database)
     }
 
-    /// The next changes; waits for some. Nil when the task is cancelled. Takes a thread while it waits.
+    /// Returns the next changes, and waits until there are some. Returns nil if the task is cancelled, or if the token was
+    /// dropped by `Realm.endChangeFeed(_:)`. The feed uses one thread while it waits.
     ///
-    /// Moves the token to the batch before, which takes a small commit.
+    /// The call moves the token to the batch before, which takes a small commit.
     ///
-    /// - Throws: `Realm.Error`: `.fail` where the version of the token was given up, since it kept more room than is allowed, and where
-    ///   the schema lost a class or a property: read the realm anew then, and begin another feed. The feed has ended then. Other codes
-    ///   as of reading and writing.
+    /// - Throws: `Realm.Error`: `.fail` if the version of the token was given up because it kept more room than is allowed, and
+    ///   if the schema lost a class or a property; read the realm anew then, and begin another feed. Other codes if the file
+    ///   can't be read or written. The feed ends with an error.
     public mutating func next() async throws -> Batch? {
       do {
         while !Task.isCancelled {
           if let told {
-            // Not in the task's thread: it waits for transactions, which may need that thread to end.
+            // This runs outside of the task's thread: it waits for write transactions, which may need that thread to end.
             guard try await waiting.run({ try told.moveToken() }) else {
               state = .ended
               self.told = nil
@@ -87,7 +94,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
             return batch
           }
           guard case .following(let snapshot) = state else { return nil }
-          // Else the file would keep more and more for changes that nobody is told.
+          // Without this the file would keep more and more for changes of other classes, which the feed does not tell.
           if let kept, snapshot.version - Swift.min(kept, snapshot.version) >= Self.mostUntold {
             told = Batch(feed, [], snapshot, isFirst: false)
             continue
@@ -102,7 +109,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
       }
     }
 
-    /// What there is to tell now; nil where nothing changed.
+    /// Returns what there is to tell now; nil if nothing changed.
     private mutating func step() throws -> Batch? {
       switch state {
       case .ended: return nil
@@ -128,7 +135,8 @@ public struct ChangeFeed: AsyncSequence, Sendable {
       }
     }
 
-    /// More than there are feeds of a file: their tokens move by commits too, and would move each other on without end.
+    /// This is larger than the number of feeds that a file has: feeds move their tokens by commits, too, and would otherwise make
+    /// each other move without end.
     private static let mostUntold: UInt64 = 256
   }
 }
@@ -137,11 +145,12 @@ public struct ChangeFeed: AsyncSequence, Sendable {
 extension ChangeFeed.Iterator: Sendable {}
 
 extension Realm {
-  /// Follows the changes of the classes of this realm, from where a token was left; see `ChangeFeed`. The feed keeps the file open, and may be
-  /// read by any task.
+  /// Follows the changes of the classes of this realm from the place that a token is at; see `ChangeFeed`. The feed keeps the
+  /// file open. Any task may read it.
   ///
-  /// - Parameter token: names the feed. Two feeds of one name at the same time take changes from each other.
-  /// - Throws: `Realm.Error`: `.filePermissionDenied` for a realm that is only read, `.invalidInput` for a name that is none.
+  /// - Parameter token: the name of the feed. Two feeds that use one name at the same time take changes from each other.
+  /// - Throws: `Realm.Error`: `.filePermissionDenied` if the realm was opened with `readOnly`; `.invalidInput` if the name does
+  ///   not have 1 to 200 bytes.
   public func changeFeed(since token: ChangeFeed.Token) throws -> ChangeFeed {
     session.check()
     session.checkCounted("be followed")
@@ -154,10 +163,11 @@ extension Realm {
     return ChangeFeed(hold: session.file.hold(), token: token, names: FeedNames(storedClasses))
   }
 
-  /// Drops the version that the file keeps for a feed. A feed of the name begins anew then, and one that runs ends. Answers whether there was one.
+  /// Drops the version that the file keeps for a feed. A feed that runs under this name ends, and a later one begins anew.
+  /// Returns whether there was such a version.
   ///
   /// - Precondition: this thread has no open write transaction.
-  /// - Throws: `Realm.Error` of the commit.
+  /// - Throws: `Realm.Error` if the commit fails.
   @discardableResult
   public func endChangeFeed(_ token: ChangeFeed.Token) throws -> Bool {
     session.check()
@@ -170,21 +180,21 @@ extension Realm {
   }
 }
 
-/// Waits for commits of any process, in a thread that is not the task's.
+/// Waits for commits of any process, on a thread of its own.
 private final class FeedWaiting: Sendable {
   private let database: Database
   private let queue = DispatchQueue(label: "io.realm.change-feed")
 
   init(_ database: Database) { self.database = database }
 
-  /// Calls `body` in the thread that waits.
+  /// Calls `body` on the thread that waits.
   func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { continuation.resume(with: Swift.Result { try body() }) }
     }
   }
 
-  /// Returns when there is a later version, when the task is cancelled, or where that can't be told.
+  /// Returns when there is a later version, when the task is cancelled, or when the engine can't wait.
   func wait(after version: UInt64) async {
     let isCancelled = Mutex(false)
     await withTaskCancellationHandler {
@@ -192,10 +202,10 @@ private final class FeedWaiting: Sendable {
         queue.async { [database] in
           while !isCancelled.withLock({ $0 }) {
             do throws(StorageError) {
-              // Now and then it looks whether it is still waited for.
+              // The wait ends now and then, to test whether the task was cancelled.
               if try database.waitForCommit(after: version, timeout: .milliseconds(200)) != nil { break }
             } catch {
-              // Who asks next is told.
+              // The next call that reads meets the same error and throws it.
               break
             }
           }

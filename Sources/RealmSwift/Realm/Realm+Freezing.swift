@@ -1,23 +1,23 @@
 import RealmStorage
 
 extension Realm {
-  /// Whether it is frozen: it shows one version for ever, and may be read on any thread.
+  /// Whether the realm is frozen: it shows one version for ever, and may be read on any thread.
   public var isFrozen: Bool { life.session.isFrozen }
 
-  /// The version that this realm reads, for any thread; itself where it is frozen. In a write transaction, the version that it began with.
-  /// Realms of a file that were frozen at one version and have the same classes are equal. O(1).
+  /// A frozen realm of the version that this realm reads, for any thread; the realm itself if it is frozen. In a write
+  /// transaction it is the version that the transaction began with. Frozen realms of one version of a file are equal if they have
+  /// the same classes. O(1).
   ///
-  /// A frozen realm is neither written nor refreshed. It keeps its version of the file, whose space is not used again
-  /// until the realm, and all that was read from it, is released.
+  /// A frozen realm can be neither written nor refreshed. The file keeps its version, and can't use the space of it again, until
+  /// the realm and all that was read from it are released.
   public func freeze() -> sending Realm {
     if isFrozen { return sent(self) }
     let frozen = session.frozen()
     return sent(Realm(frozen, RealmView(view.configuration, classes, frozen.session)))
   }
 
-  /// The realm of the same file that belongs to the code that runs, at the newest version; itself where it is live.
-  ///
-  /// That is the realm of the queue or actor that runs, where one was opened for it; else that of the thread.
+  /// The live realm of the same file for the code that runs, at the newest version; the realm itself if it is live. It is the
+  /// realm of the queue or actor that the code runs on, if one was opened for it; else that of the thread.
   public func thaw() -> Realm {
     guard isFrozen else { return self }
     let file = life.session.file
@@ -26,13 +26,13 @@ extension Realm {
     return thawed
   }
 
-  /// A realm of a session, which has the classes from now on.
+  /// Makes a realm of a session, to which the classes are added.
   private init(_ life: SessionLife, _ classes: RealmSchema, _ configuration: Configuration) {
     life.session.adopt(classes, configuration)
     self.init(life, RealmView(configuration, classes, life.session))
   }
 
-  /// The same with the classes of another session of the file.
+  /// Makes a realm of a session, to which the classes of another session of the file are added.
   init(_ life: SessionLife, adopting other: RealmSession) {
     self.init(life, other.schema, other.view.configuration)
   }
@@ -40,7 +40,7 @@ extension Realm {
   /// A frozen copy of an object of this realm; see `ThreadConfined.freeze()`.
   public func freeze<T: ObjectBase>(_ object: T) -> sending T { object.freeze() }
 
-  /// A live copy of a frozen object; nil where it is not there any more. See `ThreadConfined.thaw()`.
+  /// A live copy of a frozen object; nil if the object is not there any more. See `ThreadConfined.thaw()`.
   public func thaw<T: ObjectBase>(_ object: T) -> T? { object.thaw() }
 
   /// A frozen copy of a collection of this realm; see `ThreadConfined.freeze()`.
@@ -48,6 +48,6 @@ extension Realm {
     collection.freeze()
   }
 
-  /// A live copy of a frozen collection; nil where what it belongs to is not there any more. See `ThreadConfined.thaw()`.
+  /// A live copy of a frozen collection; nil if the object that it belongs to is not there any more. See `ThreadConfined.thaw()`.
   public func thaw<Collection: RealmCollection>(_ collection: Collection) -> Collection? { collection.thaw() }
 }

@@ -1,66 +1,73 @@
 public import Foundation
 import RealmStorage
 
-/// An object database, as one thread, serial queue or the main queue sees it.
+/// An object database, as one thread, one serial queue, one actor or the main queue sees it.
 ///
-/// It reads one version, which changes only when this thread writes or calls `refresh()`. All realms of one file on one
-/// thread share that version and the write transaction, and are equal; each has the classes that its configuration names.
-/// A realm is closed when the last that refers to it is gone.
+/// A realm reads one version of its file. It moves to a newer one when this thread begins or ends a write transaction or calls `refresh()`, and by
+/// itself as `autorefresh` says. All realms of one file on one thread share that version and the write transaction, and are equal; each has the classes
+/// that its configuration names. A realm is closed when nothing refers to it or to its objects any more. To use a live realm on another thread stops
+/// the program; a frozen realm may be read on every thread.
 public struct Realm {
   let life: SessionLife
   let view: RealmView
-  /// The session that is to be used on this thread.
+  /// The session that this thread uses.
   var session: RealmSession { life.session.here }
 
-  /// The realm of a session's objects. It has the classes of all realms of the session.
+  /// Makes the realm that the objects of a session belong to. It has the classes of all realms of the session.
   init(_ session: RealmSession) { self.init(session.life, session.view) }
 
   init(_ life: SessionLife, _ view: RealmView) { (self.life, self.view) = (life, view) }
 
-  /// Those that its configuration names.
+  /// The classes that the configuration of this realm names.
   var classes: RealmSchema { view.classes(session) }
 
-  /// Opens the default realm.
+  /// Opens the realm of `Configuration.defaultConfiguration`.
   ///
-  /// - Parameter queue: the serial queue the realm is to be used on; nil for the current thread, or the main queue.
-  /// - Throws: `Realm.Error`.
+  /// - Parameter queue: the serial queue on which the realm is to be used; nil for the current thread, or the main queue if that runs.
+  /// - Throws: `Realm.Error`, as `init(configuration:queue:)` does.
   public init(queue: DispatchQueue? = nil) throws {
     try self.init(configuration: .defaultConfiguration, queue: queue)
   }
 
-  /// Opens a realm. When a file is opened with classes for the first time in a process, they are compared with its tables,
-  /// and tables that are missing are made: in the write transaction of this thread where one is open, else in one that
-  /// waits for those of others.
+  /// Opens a realm. When a process first opens a file with some classes, it compares them with the tables of the file and makes the tables that are
+  /// missing. It does so in the write transaction of this thread if one is open; else in a transaction of its own, which waits for the transactions of
+  /// others. A file of a lower `schemaVersion` is migrated.
   ///
-  /// A file may be opened again with other classes while it is open, on this thread or another: each realm has those its
-  /// configuration names. `schemaVersion`, `readOnly` and `encryptionKey` are to be the same then.
+  /// A file that is open may be opened again with other classes, on this thread or another: each realm has the classes that its configuration names.
+  /// `schemaVersion`, `readOnly`, `encryptionKey`, `keepsDeletedValues` and `syncConfiguration` must then be the same as those of the first realm.
   ///
-  /// - Throws: `Realm.Error`: `.schemaMismatch` where tables differ from their classes; `.invalidDatabase` for a file that
-  ///   is no realm, is damaged, or has another key; `.alreadyOpen` where another process has it open in a way that can't
-  ///   be shared, or this one with another `schemaVersion` or `readOnly`, or so that it can't be deleted for
-  ///   `deleteRealmIfMigrationNeeded`. `SyncError.clientUserError` for a synced realm of a user who was removed.
+  /// - Parameters:
+  ///   - configuration: says which realm is opened, and how. Settings that contradict each other stop the program.
+  ///   - queue: the serial queue on which the realm is to be used; nil for the current thread, or the main queue if that runs. A concurrent queue
+  ///     stops the program.
+  /// - Throws: `Realm.Error`: `.schemaMismatch` if tables differ from their classes, or the migration could not be done; `.invalidDatabase` if the file
+  ///   is no realm, is damaged, or has another key; `.alreadyOpen` if another process has the file open in a way that can't be shared, or while it is
+  ///   to be migrated, if this process has it open with another `schemaVersion`, `readOnly` or `keepsDeletedValues`, or if it is open and would have to
+  ///   be deleted for `deleteRealmIfMigrationNeeded`; `.incompatibleHistories` or `.fail` if the file is synced in another way than the configuration
+  ///   asks for; other codes if the file can't be opened, read or written. `SyncError.clientUserError` for a synced realm of a user who was removed.
+  ///   What the `migrationBlock` throws.
   public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
     (life, view) = try RealmFile.session(configuration, queue.map { Scheduler.of($0) } ?? Scheduler.current)
   }
 
-  /// Opens the file with the default configuration otherwise.
+  /// Opens the realm of a file. All other settings are those of `Configuration.defaultConfiguration`.
   ///
-  /// - Throws: `Realm.Error`.
+  /// - Throws: `Realm.Error`, as `init(configuration:queue:)` does.
   public init(fileURL: URL) throws {
     var configuration = Configuration.defaultConfiguration
     configuration.fileURL = fileURL
     try self.init(configuration: configuration)
   }
 
-  /// A copy of what it was opened with. Of the realm of an object, the configuration that was the first on its thread.
+  /// A copy of the configuration that the realm was opened with. The realm of an object has the configuration that was opened first on its thread.
   public var configuration: Configuration { view.configuration }
 
-  /// The classes that the realm was opened with; of one that was opened with none, all that its file has.
+  /// The classes that the realm was opened with. A realm that was opened with no class has all that its file has.
   var storedClasses: [ClassBinding] {
     view.configuration.keepsSchema ? session.tableBindings : classes.bindings
   }
 
-  /// No class has an object.
+  /// Whether no class of the realm has an object.
   public var isEmpty: Bool {
     session.check()
     return reading { () throws(StorageError) in
@@ -74,9 +81,11 @@ public struct Realm {
 
   // MARK: - Transactions
 
-  /// Begins a write transaction on the newest version.
+  /// Begins a write transaction on the newest version. The call waits for the transactions of other threads and processes. Before the transaction
+  /// begins, observers of this realm are told what others have written. The program stops if the transaction can't be begun, for example since the disk
+  /// fails; `write(_:)` throws in that case.
   ///
-  /// - Precondition: none is open on this realm. It could be begun: otherwise the program stops, and `write(_:)` throws.
+  /// - Precondition: no write transaction is open on this realm. The realm is not frozen, and was not opened with `readOnly`.
   public func beginWrite() {
     do {
       try session.beginWrite(whereVersions: view.configuration.maximumNumberOfActiveVersions)
@@ -85,7 +94,9 @@ public struct Realm {
     }
   }
 
-  /// Forgets the changes of the open write transaction. Objects it added are invalid from then on.
+  /// Takes back all changes of the open write transaction and ends it. Objects that it added are invalid from then on.
+  ///
+  /// - Precondition: a write transaction is open on this realm.
   public func cancelWrite() { session.cancelWrite() }
 
   /// Whether this realm, as this thread sees it, is in a write transaction.
@@ -94,11 +105,11 @@ public struct Realm {
     return session.transaction != nil
   }
 
-  /// Whether this realm moves to a newer version by itself when another realm of this process has written one: true at first. It moves when its
-  /// queue, actor or run loop gets to it, never while code of the program runs. A realm of a thread without a run loop, or whose
-  /// main queue is not served, moves by `refresh()` and by writing alone. Commits of other processes are seen by these two, too.
+  /// Whether this realm moves to a newer version by itself when another realm of this process has written one: true at first. The realm moves when its
+  /// queue, actor or run loop gets to it, never while code of the program runs. A realm of a thread without a run loop, or of a main queue that is not
+  /// served, moves only by `refresh()` and by writing. Commits of other processes are seen by these two calls as well.
   ///
-  /// - Precondition: to be set, the realm is not frozen: a frozen one never moves, and reads false here.
+  /// - Precondition: to set it, the realm is not frozen. A frozen realm never moves, and reads false here.
   public var autorefresh: Bool {
     get {
       session.check()
@@ -113,19 +124,23 @@ public struct Realm {
     }
   }
 
-  /// Moves to the newest version; answers whether there was a newer one.
+  /// Moves the realm to the newest version. Returns whether it moved from an older one. Observers of this realm are told of the changes. Nothing
+  /// happens, and the result is false, in a write transaction, for a frozen realm, and if another process has changed the schema so that the classes of
+  /// this one no longer fit: the last is logged as an error.
   @discardableResult
   public func refresh() -> Bool { session.refresh() }
 
-  /// Lets go of the version it reads. Objects become invalid; the realm itself can be used on.
+  /// Releases the version that the realm reads, so that the file may use its space again. All objects and collections that were read become invalid,
+  /// and an open write transaction is cancelled. The realm itself stays usable, and reads the newest version next.
+  ///
+  /// - Precondition: the realm is not frozen.
   public func invalidate() { session.invalidate() }
 
-  /// Looks at all of the version that is read: every node, and what tables, indexes and links mean together. An app may
-  /// ask before it reads objects, which stop the program where the file is damaged.
+  /// Checks the whole version that the realm reads: every node, and whether tables, indexes and links agree. An app may check a file before it reads
+  /// objects, since reading an object of a damaged file stops the program. The time grows with the size of the file. Changes of an open write
+  /// transaction are not checked.
   ///
-  /// Takes time in proportion to the size of the file. What an open transaction has changed is not looked at.
-  ///
-  /// - Throws: `Realm.Error.invalidDatabase`, which says what is damaged and where; other codes where the system refuses.
+  /// - Throws: `Realm.Error.invalidDatabase`, whose message says what is damaged and where; other codes if the system refuses to read.
   public func verify() throws {
     session.check()
     try Realm.Error.wrapping { () throws(StorageError) in try session.verify() }
@@ -133,56 +148,56 @@ public struct Realm {
 
   // MARK: - Files
 
-  /// Whether there is the file that a configuration names; false for a realm in memory.
+  /// Whether the file that a configuration names is there; false for a realm in memory.
   public static func fileExists(for configuration: Configuration) -> Bool {
     guard configuration.inMemoryIdentifier == nil else { return false }
     return FileManager.default.fileExists(atPath: configuration.url.path)
   }
 
-  /// Removes a realm: its file, `.note` and `.management` beside it. Answers whether there was anything; a realm in memory has
-  /// nothing to remove.
+  /// Removes the files of a realm: its file, and `.note` and `.management` beside it. Returns whether there was a file; a realm in memory has nothing
+  /// to remove.
   ///
-  /// A synced realm with changes that were not uploaded is put aside into the folder `recovered-realms` of its app; a warning tells its name.
-  /// That needs the configuration that it is opened with: one without a `syncConfiguration` does not delete it.
+  /// If a synced realm has changes that were not uploaded, its file is moved into the folder `recovered-realms` of its app instead, and a warning of
+  /// the logger names it. This needs the configuration that the realm is opened with: a configuration without a `syncConfiguration` does not delete
+  /// such a file.
   ///
-  /// - Throws: `Realm.Error.alreadyOpen` while it is open, here or in another process; `.incompatibleHistories` for a configuration without a
-  ///   `syncConfiguration`, where the file is synced and has changes that were not uploaded; other codes where the system refuses.
+  /// - Throws: `Realm.Error`: `.alreadyOpen` while the realm is open, in this process or another; `.incompatibleHistories` if the configuration has no
+  ///   `syncConfiguration`, and the file is synced and has changes that were not uploaded; other codes if the system refuses.
   @discardableResult
   public static func deleteFiles(for configuration: Configuration) throws -> Bool {
     try RealmFile.delete(configuration)
   }
 
-  /// Writes a copy of the realm to a new file, as small as can be: the version that is read, in a write transaction with what
-  /// that has changed.
+  /// Writes a copy of the realm to a new file, which is as small as its content allows. The copy has the version that this realm reads; in a write
+  /// transaction, that version with the changes of the transaction. The copy is not synced, even if this realm is: see `writeCopy(configuration:)`.
   ///
-  /// The copy is not synced, also where the realm is: see `writeCopy(configuration:)`.
-  ///
-  /// - Parameter encryptionKey: 64 bytes that the copy is encrypted with; nil for one that is not, whatever this realm is.
-  /// - Throws: `Realm.Error.fileExists` where there is a file already; other codes where the system refuses.
+  /// - Parameter encryptionKey: the 64 bytes with which the copy is encrypted; nil for a copy that is not encrypted, whether or not this realm is.
+  /// - Throws: `Realm.Error.fileExists` if there is a file at `fileURL` already; other codes if the system refuses.
   public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
     try writeCopy(configuration: Configuration(fileURL: fileURL, encryptionKey: encryptionKey))
   }
 
-  /// Writes a copy of the realm for another configuration: to its file, encrypted with its key. All classes are copied, also
-  /// those that its `objectTypes` leaves out. Both files are independent of each other then.
+  /// Writes a copy of the realm for another configuration: to the file that it names, encrypted with its key. All classes are copied, also those that
+  /// its `objectTypes` does not name. After that the two files are independent of each other. If this realm is synced, or the copy is to be:
   ///
-  /// Where this realm is synced, or the copy is to be:
+  /// - A realm that is not synced is copied for sync: all its objects become changes of the copy. The copy uploads them when it is opened, or once it
+  ///   subscribes to objects. The first subscriptions must cover all objects: the server refuses the others, and they are undone. If the server has an
+  ///   object with the same primary key, the properties of that object get the values of the copy, except those that have the value of a new object.
+  ///   Each class needs a primary key.
+  /// - A synced realm is copied without sync: the copy has the objects as they are, without the properties that neither the classes of this realm nor
+  ///   `objectTypes` have, such as the one that names the partition. Its schema version is the lower one of the file's and the configuration's, so that
+  ///   the copy opens with its own version and with any later one.
+  /// - A synced realm is copied for another user or device of the same app and partition, or with subscriptions of its own: the copy begins with what
+  ///   is copied, and downloads what has changed since. All changes of this realm must have been uploaded before. The copy downloads everything again
+  ///   when it first connects if it subscribes to objects, if the users have different rights, or if the server no longer knows what has changed. Until
+  ///   that is done it shows what was copied.
   ///
-  /// - All objects of a realm that is not synced become changes of the copy, which are uploaded when it is opened, or once it subscribes to objects. The
-  ///   first subscriptions are to cover them all: what they leave out is refused and undone. Where the server has an object of the same primary
-  ///   key, its properties get the values of the copy, but for those that have what a new object has. Each class needs a primary key.
-  /// - A synced realm's copy without sync has the objects as they are, and none of the properties that neither the classes of this realm nor
-  ///   `objectTypes` have, such as the one that tells the partition. Its schema version is that of this file, or that of the configuration where
-  ///   that is less, so that it opens with its own version, and with any later one.
-  /// - A synced realm's copy for another user or device of the same app and partition, or with subscriptions of its own, begins with what is copied, and downloads
-  ///   what has changed since. All changes of this realm are to be uploaded before. The copy downloads all anew when it first connects where it subscribes to
-  ///   objects, where the rights of users differ, or where the server does not know any more what has changed. What it showed stays until that is there.
+  /// A realm can't be copied for a configuration with another partition, or with subscriptions in place of a partition: that stops the program. Open
+  /// such a realm and create the objects in it. To copy from or for a synced realm in a write transaction stops the program, too, as does a
+  /// configuration of a realm in memory.
   ///
-  /// Objects that have another partition, or are subscribed to in place of one, are copied by hand: to copy such a realm stops the program. So does copying for or from
-  /// a synced realm in a write transaction.
-  ///
-  /// - Throws: `Realm.Error.fileExists` where there is a file already; `.schemaMismatch` where a class can't be synced; `.fail` where
-  ///   there are changes that were not uploaded; other codes where the system refuses.
+  /// - Throws: `Realm.Error`: `.fileExists` if there is a file already; `.schemaMismatch` if a class can't be synced; `.fail` if changes were not
+  ///   uploaded; other codes if the system refuses.
   public func writeCopy(configuration: Configuration) throws {
     guard configuration.inMemoryIdentifier == nil else {
       raise("Invalid configuration", "a realm is copied to a file: set fileURL, not inMemoryIdentifier.")
@@ -195,20 +210,21 @@ public struct Realm {
 
   // MARK: - Objects
 
-  /// What is done with an object whose primary key there is already.
+  /// What `add` and `create` do if there is an object with the same primary key already.
   public enum UpdatePolicy: Int, Sendable {
-    /// It is an error of the program.
+    /// It is an error of the program, which stops.
     case error = 1
-    /// Properties that differ are written.
+    /// The object is updated: properties whose values differ are written.
     case modified = 3
-    /// All properties are written.
+    /// The object is updated: all properties are written, also those whose values are equal.
     case all = 2
   }
 
-  /// Adds an object and all it links to; they become managed. Does nothing with one that this realm manages.
+  /// Adds an object, and all objects that it links to, to the realm: they become managed. An object that this realm manages already is left as it is.
   ///
-  /// - Precondition: in a write transaction; the object is of no other realm; with the policy `.error` its primary key,
-  ///   and those of what it links to, are new.
+  /// - Parameter update: what happens if there is an object with the same primary key already.
+  /// - Precondition: a write transaction is open, and the object belongs to no other realm. With the policy `.error`, no object has the primary key of
+  ///   this one or of an object that it links to. With another policy, the class has a primary key.
   public func add(_ object: Object, update: UpdatePolicy = .error) {
     session.check()
     session.requireTransaction("add an object")
@@ -218,7 +234,7 @@ public struct Realm {
     ObjectAdder.add(object, to: session, update)
   }
 
-  /// Adds objects in their order, as one by one.
+  /// Adds objects in their order, each as `add(_:update:)` adds one.
   public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error) where S.Iterator.Element: Object {
     session.check()
     session.requireTransaction("add an object")
@@ -229,11 +245,14 @@ public struct Realm {
     }
   }
 
-  /// Makes an object of values: a dictionary by property name, an array in the order of the properties, or an object.
+  /// Makes an object from values, and adds it. The values are a dictionary by property name, an array in the order of the properties, or another
+  /// object, whose properties are copied.
   ///
-  /// Properties that are not given have the values they declare; of an object that is updated they stay.
+  /// A new object has the declared values in properties that are not given. An object that is updated keeps the values of those properties.
   ///
-  /// - Precondition: as of `add(_:update:)`; each value fits its property.
+  /// - Parameter update: what happens if there is an object with the same primary key already.
+  /// - Precondition: a write transaction is open; each value fits its property. With the policy `.error` the primary key is new; with another policy,
+  ///   the class has a primary key.
   @discardableResult
   public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error)
     -> T
@@ -241,9 +260,9 @@ public struct Realm {
     unsafeDowncast(add(type, value, update), to: type)
   }
 
-  /// Makes an object that is only sent, of values as `create(_:value:update:)` takes them.
+  /// Makes an object of a class whose objects are only uploaded, from values as `create(_:value:update:)` takes them.
   ///
-  /// - Precondition: in a write transaction; each value fits its property; a primary key is new.
+  /// - Precondition: a write transaction is open; each value fits its property; a primary key is new.
   public func create<T: AsymmetricObject>(_ type: T.Type, value: Any = [String: Any]()) {
     add(type, value, .error)
   }
@@ -262,9 +281,9 @@ public struct Realm {
     return object
   }
 
-  /// Deletes an object. Links to it become nil, and leave the lists they stand in; what it links to stays.
+  /// Deletes an object and its embedded objects. Links to it become nil, and lists lose it. Other objects that it links to stay.
   ///
-  /// - Precondition: in a write transaction; the object is managed by this realm.
+  /// - Precondition: a write transaction is open. This realm manages the object, which is not invalidated.
   public func delete(_ object: ObjectBase) {
     session.check()
     session.requireTransaction("delete an object")
@@ -278,15 +297,22 @@ public struct Realm {
     if !wasThere { context.stopMissing(nil, isNew: isNew) }
   }
 
-  /// Deletes objects, as one by one; those of one class at once, which is faster.
+  /// Deletes objects, as `delete(_:)` deletes one. Objects that are invalidated already are left out. All objects of one class are deleted at once,
+  /// which is faster than one by one.
+  ///
+  /// - Precondition: a write transaction is open, if there are objects. This realm manages all of them.
   public func delete<S: Sequence>(_ objects: S) where S.Iterator.Element: ObjectBase {
     delete(all: Array(objects))
   }
 
-  /// Deletes the objects in a list, which is empty then.
+  /// Deletes the objects that are in a list. The list is empty afterwards.
+  ///
+  /// - Precondition: as for other sequences of objects.
   public func delete<Element: ObjectBase>(_ objects: List<Element>) { delete(all: Array(objects)) }
 
-  /// Deletes the objects in a map, whose keys have nil then.
+  /// Deletes the objects that are in a map. Their keys stay, with nil.
+  ///
+  /// - Precondition: as for other sequences of objects.
   public func delete<Key: _MapKey, Value: ObjectBase>(_ map: Map<Key, Value?>)
   where Value: RealmCollectionValue {
     delete(all: map.values.compactMap { $0 })
@@ -321,7 +347,9 @@ public struct Realm {
     return context
   }
 
-  /// Deletes the objects found.
+  /// Deletes all objects of results.
+  ///
+  /// - Precondition: a write transaction is open on this realm, which the results belong to.
   public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
     session.check()
     session.requireTransaction("delete objects")
@@ -337,7 +365,9 @@ public struct Realm {
     }
   }
 
-  /// Deletes all objects of the realm's classes.
+  /// Deletes all objects of the classes that the realm was opened with; in a realm that was opened with no class, those of all classes of the file.
+  ///
+  /// - Precondition: a write transaction is open.
   public func deleteAll() {
     session.check()
     let transaction = session.requireTransaction("delete all objects")
@@ -349,21 +379,23 @@ public struct Realm {
     session.didWrite()
   }
 
-  /// All objects of a class, as they are at any time.
+  /// All objects of a class. The results are live: they always show the version that the realm reads.
+  ///
+  /// - Precondition: the class is one that the realm was opened with.
   public func objects<Element: RealmFetchable & ObjectBase>(_ type: Element.Type) -> Results<Element> {
     session.check()
     view.check(type, session)
     return Results(_CollectionContent(session.context(type)))
   }
 
-  /// The object with a primary key; nil where there is none. O(log n).
+  /// The object that has a primary key, or nil if there is none. O(log n).
   ///
-  /// - Precondition: the class has a primary key, of that type.
+  /// - Precondition: the realm was opened with the class, which has a primary key of the type of `key`.
   @inlinable
   public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType)
     -> Element?
   {
-    // Inlined where the types are known, of which numbers need no closer look.
+    // This is inlined in code that knows the types, so that keys of whole numbers take the short way.
     let object: ObjectBase? =
       switch key {
       case let number as Int: self.object(type, Int64(number))
@@ -395,9 +427,9 @@ public struct Realm {
 }
 
 extension ObjectContext {
-  /// A handle of the row with a primary key; nil where there is none.
+  /// A handle of the row that has a primary key; nil if there is none.
   ///
-  /// - Precondition: the class has a primary key, of that type: otherwise the program stops.
+  /// - Precondition: the class has a primary key of the type of `key`; otherwise the program stops.
   func object<KeyType>(withPrimaryKey key: KeyType) -> ObjectBase? {
     let model = binding.model
     guard let position = model.primaryKey else {
@@ -409,7 +441,7 @@ extension ObjectContext {
         "\(model.name).\(model.properties[position].name) is not of type \(Swift.type(of: key as Any)).")
     }
     let row = reading { () throws(StorageError) in
-      // Asked of what is being written, which is spared putting its indexes in order.
+      // A transaction is asked through its writer, which then need not bring its indexes into order.
       if session.isWriting { return try session.writable(binding)?.row(withPrimaryKey: value) }
       return try currentTable()?.row(withPrimaryKey: value)
     }
@@ -418,8 +450,8 @@ extension ObjectContext {
 }
 
 extension Realm: Equatable {
-  /// Whether both are of one file, on the same thread or queue: then they share the version they read, the write
-  /// transaction, and the objects. The classes they were opened with may differ.
+  /// Whether both realms belong to one file and to the same thread, queue or actor: such realms share the version that they read, the write transaction
+  /// and the objects. Their configurations and classes may differ.
   public static func == (left: Realm, right: Realm) -> Bool { left.life.session === right.life.session }
 }
 
@@ -427,7 +459,7 @@ extension Realm: Equatable {
 extension Realm: Sendable {}
 
 extension RealmSession {
-  /// An update finds the object by its primary key.
+  /// Stops the program if objects are to be updated and the class has no primary key to find them by.
   func checkPolicy(_ policy: Realm.UpdatePolicy, _ model: @autoclosure () -> ObjectModel) {
     guard policy != .error else { return }
     let model = model()
@@ -438,9 +470,9 @@ extension RealmSession {
 }
 
 extension ModelProperty {
-  /// The stored form of a primary key; nil for what is none of the property's type.
+  /// The stored form of a primary key; nil if `key` is not of the property's type.
   fileprivate func key<Key>(of key: Key) -> Value? {
-    // The types most keys have need no closer look.
+    // These types are the most common, and are tested first.
     switch (Key.self, type.column) {
     case (is Int.Type, .int64): return (key as? Int)?._value
     case (is Int64.Type, .int64): return (key as? Int64)?._value
@@ -453,10 +485,10 @@ extension ModelProperty {
 
   private func key(ofAny any: Any) -> Value? {
     if isNull(any) { return type.isOptional ? .null : nil }
-    // True is a number to properties, and no key.
+    // A property takes true as the number 1, but a Bool is no primary key.
     if any is Bool { return nil }
     if let found = field.stored(of: any) { return found }
-    // A number that the property can't hold is the key of nothing.
+    // A number that the property can't hold is the key of no object.
     switch type.column {
     case .int64: return Int64._converted(any).map { .int($0) }
     default: return nil

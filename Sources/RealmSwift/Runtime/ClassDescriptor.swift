@@ -1,6 +1,6 @@
 import CPlatform
 
-/// What the compiler recorded of a class (Swift ABI: TypeMetadata.rst, "Class metadata" and "Type context descriptors").
+/// What the compiler recorded about a class (Swift ABI: TypeMetadata.rst, "Class metadata" and "Type context descriptors").
 struct ClassDescriptor {
   private let address: UnsafeRawPointer
 
@@ -22,7 +22,7 @@ struct ClassDescriptor {
     static let initializer: UInt32 = 1
   }
 
-  /// Nil for the descriptor of a type that is no class.
+  /// Nil if the descriptor is that of a type that is no class.
   init?(_ address: UnsafeRawPointer) {
     self.address = address
     guard flags & Flag.kind == Flag.classKind else { return nil }
@@ -38,7 +38,7 @@ struct ClassDescriptor {
 
   var isGeneric: Bool { flags & Flag.isGeneric != 0 }
 
-  /// The superclass's, where that is a Swift class that a symbolic reference names (Swift ABI: Mangling.rst).
+  /// The descriptor of the superclass; nil if that is no Swift class that a symbolic reference names (Swift ABI: Mangling.rst).
   var superclass: ClassDescriptor? {
     guard let name = target(Layout.superclass) else { return nil }
     let reference = name + 1
@@ -59,7 +59,7 @@ struct ClassDescriptor {
     return false
   }
 
-  /// The class itself.
+  /// The class itself; nil if it is generic.
   var type: AnyClass? {
     guard !isGeneric, let accessor = target(Layout.accessor), let metadata = cp_type_metadata(accessor) else {
       return nil
@@ -67,7 +67,8 @@ struct ClassDescriptor {
     return unsafeBitCast(metadata, to: AnyClass.self)
   }
 
-  /// Offset, in the metadata of the class and of all that inherit from it, of its first initializer's entry.
+  /// The offset of the entry of the class's first initializer, in the metadata of the class and of all classes that inherit from
+  /// it.
   var initializerSlot: Int? {
     guard flags & Flag.hasTable != 0, !isGeneric else { return nil }
     let first = Int(address.load(fromByteOffset: Layout.tableOffset, as: UInt32.self))
@@ -80,7 +81,7 @@ struct ClassDescriptor {
   }
 }
 
-/// A class as the runtime holds it.
+/// A class in the form that the runtime uses.
 struct ClassMetadata {
   let address: UnsafeRawPointer
 
@@ -106,7 +107,7 @@ struct ClassMetadata {
   var instanceSize: Int { Int(address.load(fromByteOffset: Layout.instanceSize, as: UInt32.self)) }
   var alignmentMask: Int { Int(address.load(fromByteOffset: Layout.alignmentMask, as: UInt16.self)) }
 
-  /// Calls the allocating initializer whose entry stands at `slot`.
+  /// Calls the allocating initializer whose entry is at the offset `slot`.
   func initialized(slot: Int) -> AnyObject? {
     let initializer = address.load(fromByteOffset: slot, as: UnsafeRawPointer.self)
     return cp_call_allocating_init(initializer, address)

@@ -1,9 +1,9 @@
 import CPlatform
 
-/// Finds classes that nobody registered: each image lists its types.
+/// Finds classes that nobody registered: each image of the process lists its types.
 enum ClassDiscovery {
-  /// The classes that inherit from `base` and are not generic themselves: private, nested and inherited ones too.
-  /// Takes well under a millisecond.
+  /// The classes that inherit from `base`, directly or not, and are not generic themselves. Private and nested classes are found
+  /// as well. Takes well under a millisecond.
   static func subclasses(of base: AnyClass) -> [AnyClass] {
     guard let ancestor = ClassDescriptor(of: base) else { return [] }
     let found = Found(ancestor)

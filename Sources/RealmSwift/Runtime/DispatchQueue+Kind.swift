@@ -1,7 +1,8 @@
 import Dispatch
 
 extension DispatchQueue {
-  /// It runs several blocks at the same time. There is no public way to ask, and every object of Dispatch has a class.
+  /// Whether the queue runs several blocks at the same time. Dispatch has no public function that tells this, but its objects
+  /// have a class for each kind of queue.
   var isConcurrent: Bool {
     #if canImport(Darwin)
       let name = String(describing: type(of: self))
@@ -17,7 +18,7 @@ extension DispatchQueue {
       .kind
     private static let globalKind = DispatchQueue.global().kind
 
-    /// What the object of Dispatch that this one stands for begins with: the table of its functions.
+    /// The first word of the object of Dispatch: the address of the table of its functions, which differs by kind.
     private var kind: UInt? {
       var mirror = Mirror(reflecting: self) as Mirror?
       while let seen = mirror {

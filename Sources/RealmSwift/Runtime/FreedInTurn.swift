@@ -1,7 +1,8 @@
 import CPlatform
 
-/// What holds objects is freed one after another: a chain of links may be longer than the stack would take.
+/// Frees objects that hold others one after another instead of within one another: a chain of links may be longer than the stack
+/// allows.
 enum FreedInTurn {
-  /// From now on instances of the holder's class are.
+  /// From now on, instances of the class of `holder` are freed in this way.
   static func note(_ holder: AnyObject) { cp_free_in_turn(ClassMetadata(type(of: holder)).address) }
 }

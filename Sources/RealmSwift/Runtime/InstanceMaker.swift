@@ -1,22 +1,22 @@
 import CPlatform
 
-/// Makes instances of a model class, whose initializer `init()` is not `required`.
+/// Makes instances of a model class. Its `init()` is not `required`, so that Swift itself can't call it.
 @usableFromInline
 struct InstanceMaker: @unchecked Sendable {
   // Sendable: metadata and template live as long as the process and never change.
   private let metadata: ClassMetadata
-  /// The bytes of an instance after its header; nil where only the class's own `init()` can make one.
+  /// The bytes of an instance after its header; nil if only the class's own `init()` can make one.
   private let template: UnsafeRawBufferPointer?
 
-  /// - Parameter fields: initializes every property of an instance with what owns no memory; nil where the class has
-  ///   properties of which that can't be known.
+  /// - Parameter fields: initializes every property of an instance with a value that owns no memory; nil if the class has
+  ///   properties for which there is no such value.
   init(_ type: ObjectBase.Type, fields: ((FreshInstance) -> Void)?) {
     metadata = ClassMetadata(type)
     guard let fields else {
       template = nil
       return
     }
-    // One for each class of the process, kept as the class itself is.
+    // There is one template for each class of the process. Like the class, it is never freed.
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: metadata.instanceSize, alignment: 16)
     memory.initializeMemory(as: UInt8.self, repeating: 0)
     fields(FreshInstance(memory.baseAddress!))
@@ -25,7 +25,7 @@ struct InstanceMaker: @unchecked Sendable {
 
   private static let headerSize = 2 * MemoryLayout<Int>.size
 
-  /// A copy of the template as an instance; nil where there is none.
+  /// Makes an instance as a copy of the template; nil if there is none.
   @inline(__always)
   func copied() -> ObjectBase? {
     guard let template,
@@ -36,10 +36,10 @@ struct InstanceMaker: @unchecked Sendable {
     return Unmanaged<ObjectBase>.fromOpaque(memory).takeRetainedValue()
   }
 
-  /// What the header of an instance of a model class holds where it is referred to once, and by no weak or unowned
-  /// reference: what the allocator leaves there.
+  /// The word of the header of a model class's instance that counts references, if there is one reference and no weak or unowned
+  /// one: it is the value that the allocator writes.
   ///
-  /// Where a runtime keeps counts in another way instances that are in use never have the same, and count as referred to.
+  /// If a runtime keeps the counts in another way, no instance in use has this value, and each counts as referred to by others.
   static let newCounts: Int = {
     let metadata = ClassMetadata(ObjectBase.self)
     guard let memory = cp_allocate_object(metadata.address, metadata.instanceSize, metadata.alignmentMask)
@@ -52,13 +52,13 @@ struct InstanceMaker: @unchecked Sendable {
     return counts
   }()
 
-  /// Of an instance of a model class.
+  /// The word with the reference counts of an instance of a model class.
   @inline(__always)
   static func counts(_ instance: UnsafeRawPointer) -> Int {
     instance.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self)
   }
 
-  /// A handle as the element of a collection, of which only the collection knows that it is a class.
+  /// Returns a handle as the element of a collection. The compiler does not know there that the element is a class.
   ///
   /// - Precondition: `Element` is the object's class.
   @inlinable
@@ -67,7 +67,7 @@ struct InstanceMaker: @unchecked Sendable {
     return unsafeBitCast(object, to: Element.self)
   }
 
-  /// An instance as its class's `init()` leaves it.
+  /// Makes an instance by calling `init()` of its class.
   func initialized() -> ObjectBase {
     guard let slot = Self.slot, let object = metadata.initialized(slot: slot) as? ObjectBase else {
       preconditionFailure("this Swift runtime lays classes out in a way that is not known here")
@@ -75,7 +75,7 @@ struct InstanceMaker: @unchecked Sendable {
     return object
   }
 
-  /// Where `init()` stands in the metadata of every model class; tried on one of our own first.
+  /// The offset of the entry of `init()` in the metadata of every model class. It is tested with a class of this library first.
   private static let slot: Int? = {
     guard let slot = ClassDescriptor(of: ObjectBase.self)?.initializerSlot,
       let probe = ClassMetadata(Probe.self).initialized(slot: slot) as? Probe, probe.mark == Probe.expected
@@ -94,7 +94,7 @@ struct InstanceMaker: @unchecked Sendable {
   }
 }
 
-/// Memory laid out as an instance of a class, all zero.
+/// Memory with the layout of an instance of a class, filled with zeros.
 struct FreshInstance {
   private let memory: UnsafeMutableRawPointer
 

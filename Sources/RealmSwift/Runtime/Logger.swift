@@ -1,33 +1,35 @@
 import Foundation
 import Synchronization
 
-/// How much a logger tells. Each level includes those before it.
+/// The levels of messages to a logger. A logger of one level also gets the messages of all levels before it.
 public enum LogLevel: UInt, Sendable {
-  /// Nothing.
+  /// No message.
   case off = 0
-  /// What stops the program: a programmer's error, or damage that was read.
+  /// Messages about what stops the program: a programmer's error, or damage that was read.
   case fatal = 1
-  /// What is thrown by opening, committing and copying.
+  /// Messages about errors of opening, committing and copying, which are also thrown or passed to a completion.
   case error = 2
-  /// What was lost or made anew: a version that was not whole, a file that did not fit its classes.
+  /// Messages about what was lost or made anew, for example a version that was not whole, or a file that did not fit its classes.
   case warn = 3
-  /// Files that are opened, compacted and copied.
+  /// Messages about files that are opened, compacted and copied, and about log-ins and connections of device sync.
   case info = 4
-  /// Files that are closed.
+  /// Messages about files that are closed.
   case detail = 5
-  /// Transactions.
+  /// Messages about transactions.
   case debug = 6
-  /// As `debug`.
+  /// The same messages as `debug`.
   case trace = 7
-  /// Everything.
+  /// All messages.
   case all = 8
 }
 
 extension LogLevel: Comparable {
+  /// Whether a logger of the right level gets more messages than one of the left level.
   public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension LogLevel: CustomStringConvertible {
+  /// The name of the case.
   public var description: String {
     switch self {
     case .off: "off"
@@ -43,21 +45,33 @@ extension LogLevel: CustomStringConvertible {
   }
 }
 
-/// Is told what realms do. No stored value or key is part of what it is told, but that the message of a programmer's error
-/// (`fatal`) may name the value that was given.
+/// Gets messages about what realms do.
+///
+/// Messages name paths of files, which for synced realms contain the id of the user and the value of the partition, and ids of
+/// users and apps. They contain no password, token or encryption key. Values of objects are in two kinds of messages:
+///
+/// - A message of the level `fatal` may contain the value that the program gave, or the stored value that could not be read as
+///   the type of its property.
+/// - A message of the level `error` about a migration that failed may contain up to three values for each property that was
+///   wrong, such as primary keys that several objects have, and the description of an error that the `migrationBlock` threw.
 ///
 ///     Logger.shared = Logger(level: .info) { level, message in print(level, message) }
 public final class Logger: Sendable {
   private let function: @Sendable (LogLevel, String) -> Void
   private let threshold: Mutex<LogLevel>
 
-  /// - Parameter logFunction: called on whatever thread does what is told, one call at a time for each.
+  /// Makes a logger.
+  ///
+  /// - Parameters:
+  ///   - level: the messages of this level and of those before it are passed on.
+  ///   - logFunction: is called with each message, on the thread that does what the message is about. Several threads may call it
+  ///     at the same time.
   public init(level: LogLevel, logFunction: @escaping @Sendable (LogLevel, String) -> Void) {
     threshold = Mutex(level)
     function = logFunction
   }
 
-  /// What is told at most.
+  /// The messages of this level and of those before it are passed on. It may be changed at any time, on any thread.
   public var level: LogLevel {
     get { threshold.withLock { $0 } }
     set { threshold.withLock { $0 = newValue } }
@@ -65,12 +79,13 @@ public final class Logger: Sendable {
 
   private static let current = Mutex(
     Logger(level: .warn) { level, message in
-      // What stops the program is printed by that, and errors are thrown.
+      // An error that stops the program is printed by that, and other errors are thrown.
       guard level > .error else { return }
       FileHandle.standardError.write(Data("Realm: \(level): \(message)\n".utf8))
     })
 
-  /// Is told what all realms of the process do. At first one that prints warnings to standard error.
+  /// The logger of all realms in the process. At first it prints warnings to standard error, and nothing else. It may be replaced
+  /// at any time, on any thread.
   public static var shared: Logger {
     get { current.withLock { $0 } }
     set { current.withLock { $0 = newValue } }

@@ -1,26 +1,27 @@
-/// Objects that generic code makes of their type. All are.
+/// Objects that generic code can make from their type. All objects are.
 public protocol _MadeOfType: ObjectBase {}
 
 extension Object: _MadeOfType {}
 extension EmbeddedObject: _MadeOfType {}
 extension AsymmetricObject: _MadeOfType {}
 
-// `init()` of the classes is not required, so that classes with initializers of their own need not declare it; then Swift does
-// not let a type that is only known when the program runs be made by it. These initializers are found instead where `T()` and
-// `type.init()` are written in generic code. They have another name, so that none is overridden by a class's own, and are
-// disfavored, so that code that names a class calls the class's own.
+// The classes need not declare `init()` if they have other initializers, since `init()` is not required. But then Swift does not
+// call it for a type that is only known at run time. The initializers here are found instead where generic code says `T()` or
+// `type.init()`. They have another name, so that no initializer of a class overrides them. They are disfavored, so that code that
+// names a class calls the initializer of the class itself.
 
 extension _MadeOfType {
-  /// An unmanaged object of a type that is known when the program runs, as its class's `init()` makes it.
+  /// Makes an unmanaged object of a type that is known at run time, by calling `init()` of its class.
   ///
   /// Generic code calls it as `T()`. A class that has other initializers and no `init()` stops the program.
   //
-  // It is `made()` below, which is called alike: an initializer of a protocol is not told of which type it is called.
+  // It is implemented by `made()` below, which has the same symbol: an initializer of a protocol does not know the type that it
+  // is called for.
   @_disfavoredOverload
   @_silgen_name("realm_swift_made_of_type")
   public init(_ofType: Void = ())
 
-  /// The same with values as the class's `init(value:)` takes them.
+  /// Makes an unmanaged object of a type that is known at run time, with values as the class's `init(value:)` takes them.
   @_disfavoredOverload
   public init(value: Any, _ofType: Void = ()) {
     self.init(_ofType: ())

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Lets one thread at a time open or delete a file, without a lock around the code of the program that runs meanwhile: a
-/// migration block, or the initializer of a class, may open other realms.
+/// Lets one thread at a time open or delete a file. No lock is held while code of the program runs, since a migration block or
+/// the initializer of a class may open other realms.
 final class OpeningGate: @unchecked Sendable {
   // Sendable: `threads` and `waits` are used under the condition's lock.
   private let condition = NSCondition()
-  /// By the place of a file, the thread that is opening it.
+  /// By the path of a file: the thread that is opening it.
   private var threads: [String: ThreadID] = [:]
-  /// By thread, the place of the file that it waits for.
+  /// By thread: the path of the file that it waits for.
   private var waits: [ThreadID: String] = [:]
 
-  /// Calls `body` while no other thread is inside for the same place. Waits for one that is.
+  /// Calls `body` while no other thread is inside for the same path. Waits for a thread that is.
   func opening<Result>(_ place: String, _ body: () throws -> Result) rethrows -> Result {
     enter(place)
     defer { leave(place) }
@@ -18,7 +18,7 @@ final class OpeningGate: @unchecked Sendable {
   }
 
   private func enter(_ place: String) {
-    // Not under the lock, which others need.
+    // This is outside of the lock, which other threads need.
     if let circle = wait(place) {
       let (opened, others) = (circle[0], circle.dropFirst())
       raise(
@@ -32,8 +32,8 @@ final class OpeningGate: @unchecked Sendable {
     }
   }
 
-  /// Waits until nobody is inside, and is then. Answers the places of files where it would wait for ever, for itself or for threads
-  /// that wait for a file that it is opening: that file first.
+  /// Waits until no thread is inside, and enters. If it would wait for ever, for itself or for threads that wait for a file that
+  /// it is opening, it returns the paths of those files, with the one that it is opening first.
   private func wait(_ place: String) -> [String]? {
     condition.lock()
     defer { condition.unlock() }

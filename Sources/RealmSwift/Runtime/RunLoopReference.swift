@@ -1,21 +1,21 @@
 import CoreFoundation
 import Foundation
 
-/// The run loop of a thread, which blocks can be given to from others.
+/// The run loop of a thread, to which other threads can give blocks.
 struct RunLoopReference: @unchecked Sendable {
-  // Sendable: the two functions that it is used by may be called on any thread.
+  // Sendable: the two functions that use the loop may be called on any thread.
   private let loop: CFRunLoop
 
-  /// The run loop of the thread that runs, where it is running; nil else.
+  /// The run loop of the current thread; nil if it is not running.
   static var current: RunLoopReference? {
     guard RunLoop.current.currentMode != nil, let loop = CFRunLoopGetCurrent() else { return nil }
     return RunLoopReference(loop: loop)
   }
 
-  /// Runs a block when the loop turns next, which it does now.
+  /// Runs a block in the next turn of the loop, which is woken for it.
   func perform(_ block: @escaping @Sendable () -> Void) {
     CFRunLoopPerformBlock(loop, kCFRunLoopCommonModes, block)
-    // A block alone does not wake a loop that sleeps.
+    // Giving a block to a loop does not wake it.
     CFRunLoopWakeUp(loop)
   }
 }

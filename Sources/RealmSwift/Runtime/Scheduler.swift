@@ -3,20 +3,20 @@ import Foundation
 
 /// What a realm and its objects belong to: one thread, one serial queue, the main queue, or one actor.
 ///
-/// It answers two questions, for all of the library: whether the running code is in it (`isHere`), and how code is run in it
-/// later (`enqueue(_:)`).
+/// It answers two questions for the whole library: whether the running code is in it (`isHere`), and how code is run in it later
+/// (`SchedulerInbox.enqueue(_:)`).
 ///
-/// A realm that is opened on the main thread, the main queue or the main actor belongs to the main queue: these three are one, and the
-/// system may run its work on any thread.
+/// A realm that is opened on the main thread, the main queue or the main actor belongs to the main queue: these three are one,
+/// and the system may run its work on any thread.
 enum Scheduler: Hashable, Sendable {
   case thread(ThreadID)
   case mainQueue
   case queue(Queue)
   case actor(ActorReference)
-  /// Nobody alone: frozen realms are read by all.
+  /// Everybody: frozen realms may be read anywhere.
   case anyone
 
-  /// The one that code is running in now, but for a queue or actor, which nobody knows unless it is named.
+  /// The scheduler that code is running in now. Queues and actors are not found: they count only if they are named.
   static var current: Scheduler { isMain ? .mainQueue : .thread(ThreadID.current) }
 
   /// The scheduler of an actor.
@@ -24,11 +24,11 @@ enum Scheduler: Hashable, Sendable {
     actor === MainActor.shared ? .mainQueue : .actor(ActorReference(actor))
   }
 
-  /// The scheduler of a queue, which `isHere` knows from now on.
+  /// The scheduler of a queue. From now on `isHere` recognizes code that runs on the queue.
   ///
   /// - Precondition: the queue is serial; a concurrent one stops the program.
   static func of(_ queue: DispatchQueue) -> Scheduler {
-    // On Linux each call of `DispatchQueue.main` answers another object for the one queue.
+    // On Linux, each call of `DispatchQueue.main` returns another object for the same queue.
     if queue.getSpecific(key: mainKey) == true { return .mainQueue }
     if queue.isConcurrent {
       raise(
@@ -40,7 +40,7 @@ enum Scheduler: Hashable, Sendable {
     return .queue(Queue(queue: queue))
   }
 
-  /// The thread that is always in it, where that is the one that is running.
+  /// The thread that always belongs to the scheduler, if it is the one that runs; else nil.
   var home: ThreadID? {
     switch self {
     case .thread(let id): id
@@ -49,10 +49,10 @@ enum Scheduler: Hashable, Sendable {
     }
   }
 
-  /// The compiler sees to it that objects stay in it, so that reads of properties need not ask.
+  /// Whether the compiler guarantees that objects stay in the scheduler, so that reads of properties need not check it.
   var isKeptByCompiler: Bool { if case .actor = self { true } else { false } }
 
-  /// Whether the running code is in it.
+  /// Whether the running code is in the scheduler.
   var isHere: Bool {
     switch self {
     case .thread(let id): id == ThreadID.current
@@ -75,14 +75,14 @@ enum Scheduler: Hashable, Sendable {
 
   // MARK: - Queues and actors
 
-  /// Queues are the same when they are the same object.
+  /// Queues are equal if they are the same object.
   struct Queue: Hashable, Sendable {
     let queue: DispatchQueue
     static func == (left: Queue, right: Queue) -> Bool { left.queue === right.queue }
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(queue)) }
   }
 
-  /// Actors are the same when they are the same object, and are there. The actor is not kept: it keeps the realm.
+  /// Actors are equal if they are the same object and still there. The reference is weak, since the actor keeps the realm.
   struct ActorReference: Hashable, Sendable {
     weak let actor: (any Actor)?
     private let id: ObjectIdentifier
@@ -92,7 +92,7 @@ enum Scheduler: Hashable, Sendable {
       id = ObjectIdentifier(actor)
     }
 
-    /// The running code is isolated to the actor.
+    /// Whether the running code is isolated to the actor.
     var isRunning: Bool { actor.map { CurrentExecutor.is($0.unownedExecutor) } ?? false }
 
     static func == (left: ActorReference, right: ActorReference) -> Bool {

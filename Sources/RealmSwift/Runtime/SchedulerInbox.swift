@@ -1,29 +1,30 @@
 import Dispatch
 import Synchronization
 
-/// Runs blocks in a scheduler, one after another in the order they came.
+/// Runs blocks in a scheduler, one after another, in the order in which they came.
 final class SchedulerInbox: Sendable {
   private let scheduler: Scheduler
-  /// Of the thread of the scheduler, where it is one: whether it has ended, and its run loop, once that was seen to run.
+  /// For a scheduler that is a thread: tells whether the thread has ended.
   private let life: ThreadLife?
+  /// The run loop of that thread, once it was seen to run.
   private let loop = Mutex<RunLoopReference?>(nil)
-  /// For an actor. Whichever task begins first runs the block that came first: their order is not sure.
+  /// The blocks for an actor. Each task runs the first block that is left, since the order in which tasks begin is not certain.
   private let blocks = Mutex<[@Sendable () -> Void]>([])
 
-  /// For the scheduler of the code that runs now, or another that is no thread.
+  /// Makes the inbox of the scheduler of the running code, or of a scheduler that is no thread.
   init(_ scheduler: Scheduler) {
     self.scheduler = scheduler
     if case .thread = scheduler { life = ThreadLife.current } else { life = nil }
     lookForLoop()
   }
 
-  /// Looks whether the thread that runs, which is that of the scheduler, has a run loop that runs.
+  /// Notes the run loop of the scheduler's thread, which is the current one, if the loop is running.
   func lookForLoop() {
     guard case .thread = scheduler, !isServed else { return }
     loop.withLock { loop in if loop == nil { loop = RunLoopReference.current } }
   }
 
-  /// Whether blocks are run at all: a thread without a run loop can't be called.
+  /// Whether blocks are run at all. A thread without a run loop can't be called.
   var isServed: Bool {
     switch scheduler {
     case .thread: loop.withLock { $0 != nil }
@@ -32,7 +33,7 @@ final class SchedulerInbox: Sendable {
     }
   }
 
-  /// Nothing is run any more: the thread has ended, or the actor is gone.
+  /// Whether no block is run any more, since the thread has ended or the actor is gone.
   var isGone: Bool {
     switch scheduler {
     case .thread: life?.hasEnded ?? true
@@ -41,7 +42,8 @@ final class SchedulerInbox: Sendable {
     }
   }
 
-  /// Runs a block soon, after those that were given before. It returns at once. Where nothing is run any more, the block is dropped.
+  /// Runs a block soon, after those that were given before, and returns at once. If no block is run any more, the block is
+  /// dropped.
   ///
   /// - Precondition: `isServed`.
   func enqueue(_ block: @escaping @Sendable () -> Void) {

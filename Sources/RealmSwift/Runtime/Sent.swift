@@ -1,4 +1,4 @@
-/// What is frozen belongs to nobody, so it may be sent anywhere.
+/// Returns a frozen value as one that may be sent anywhere, since it belongs to no thread.
 func sent<Frozen>(_ frozen: Frozen) -> sending Frozen {
   nonisolated(unsafe) let frozen = frozen
   return frozen

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// What follows links or nested values by calls ends before the stack does.
+/// Lets code that follows links or nested values by calls end before the stack does.
 enum Stack {
   private static let reason =
     "The values are nested deeper than this thread's stack holds; use a thread with a larger stackSize."
@@ -21,7 +21,7 @@ enum Stack {
       DecodingError.Context(codingPath: Array(decoder.codingPath.suffix(8)), debugDescription: reason))
   }
 
-  /// Stops the program where there is too little.
+  /// Stops the program if the stack is nearly used up.
   static func check(_ what: String) {
     if isShort { raise("Nested too deep", "\(what): \(reason)") }
   }

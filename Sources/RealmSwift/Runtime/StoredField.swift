@@ -1,13 +1,13 @@
 @_spi(Reflection) import Swift
 
-/// A stored property of a class, as the runtime's field records tell it.
+/// A stored property of a class, as the field records of the runtime describe it.
 struct StoredField {
   let name: String
-  /// Bytes from an instance's start.
+  /// The offset from the start of an instance, in bytes.
   let offset: Int
   let type: Any.Type
 
-  /// Those of a class, its superclass's first.
+  /// The stored properties of a class, with those of its superclass first.
   static func all(of type: AnyClass) -> [StoredField] {
     var fields: [StoredField] = []
     let withClasses = _EachFieldOptions(rawValue: 1)
@@ -19,9 +19,9 @@ struct StoredField {
   }
 }
 
-/// Stored properties of instances.
+/// Access to the stored properties of instances.
 ///
-/// - Precondition: of all, the object's class has a stored property of this type at the offset.
+/// - Precondition: for all functions, the object's class has a stored property of this type at the offset.
 enum FieldMemory {
   @inline(__always)
   static func load<Content>(_ type: Content.Type, _ object: AnyObject, _ offset: Int) -> Content {
@@ -35,9 +35,9 @@ enum FieldMemory {
     address(Content.self, object, offset).pointee = content
   }
 
-  /// Puts the same content into many objects.
+  /// Returns a function that stores the same content in many objects.
   ///
-  /// Not inlined: in code that is generic over a part of `Content` its metadata is looked up at each call.
+  /// It is not inlined: in code that is generic over a part of `Content`, each call would look up metadata.
   @inline(never)
   static func storing<Content>(_ content: Content) -> (AnyObject, _ offset: Int) -> Void {
     { object, offset in store(content, object, offset) }

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// What the engine does with its cells too: nothing of it would be inlined here.
+/// The same accessors as the engine has for its cells: those would not be inlined in this module.
 extension TextCell {
   @inline(__always)
   var isShort: Bool { high != 0 }
@@ -8,11 +8,11 @@ extension TextCell {
   @inline(__always)
   var isNull: Bool { high == 0 && low == .max }
 
-  /// The text, which is short.
+  /// The text of a cell that is short.
   @inline(__always)
   var text: String {
     var words = self
-    // Moved out, as a copy would be counted by a call.
+    // The text is moved out, since a copy would be counted by a call.
     return withUnsafeMutableBytes(of: &words) { $0.bindMemory(to: String.self).moveElement(from: 0) }
   }
 }

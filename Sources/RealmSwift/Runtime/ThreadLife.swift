@@ -7,7 +7,7 @@
 #endif
 import Synchronization
 
-/// Whether a thread still runs, for what is kept on its behalf elsewhere.
+/// Tells whether a thread still runs, to those that keep something on its behalf.
 final class ThreadLife: Sendable {
   let thread: ThreadID
   private let ended = Atomic<Bool>(false)
@@ -16,7 +16,7 @@ final class ThreadLife: Sendable {
 
   var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
-  /// That of the thread that runs.
+  /// The life of the current thread.
   static var current: ThreadLife {
     if let kept = pthread_getspecific(key) {
       return Unmanaged<ThreadLife>.fromOpaque(kept).takeUnretainedValue()
@@ -28,7 +28,7 @@ final class ThreadLife: Sendable {
 
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
-    // The system calls this when a thread ends that has one.
+    // The system calls this function when a thread that has a value ends.
     let failure = pthread_key_create(&key) { kept in
       #if canImport(Darwin)
         let life = Unmanaged<ThreadLife>.fromOpaque(kept).takeRetainedValue()

@@ -1,13 +1,13 @@
 import CPlatform
 import Synchronization
 
-/// A reference to an object that somebody else keeps: used without counting.
+/// A reference to an object that somebody else keeps. It is used without counting references.
 ///
-/// The engine has its own, as nothing of it would be inlined here.
+/// The engine has a type of its own for this, since that would not be inlined in this module.
 struct UncountedReference<Object: AnyObject> {
   private let object: Unmanaged<Object>
 
-  /// - Precondition: somebody keeps the object for as long as this is used.
+  /// - Precondition: somebody keeps the object for as long as this reference is used.
   @inline(__always)
   init(_ object: Object) { self.object = .passUnretained(object) }
 
@@ -21,7 +21,7 @@ struct UncountedReference<Object: AnyObject> {
 
   @inline(__always)
   func use<Failure>(_ body: (Object) throws(Failure) -> Void) throws(Failure) {
-    // It passes on untyped errors only.
+    // The standard library's function passes on untyped errors only.
     let failure: Failure? = object._withUnsafeGuaranteedRef { object in
       do throws(Failure) { try body(object) } catch { return error }
       return nil
@@ -31,20 +31,20 @@ struct UncountedReference<Object: AnyObject> {
 
   var counted: Object { object.takeUnretainedValue() }
 
-  /// Keeps the object from now on, until it is released.
+  /// Keeps the object until `release()` is called.
   func retain() { _ = object.retain() }
   func release() { object.release() }
 }
 
-/// A handle's reference to its context, which is used without counting.
+/// The reference of a handle to its context, which is used without counting.
 ///
-/// This is the whole chain of references that nobody counts, from a handle down: a handle has one to its context, a context
-/// one to its session, a session one to the context that was asked for last. What is counted is who holds the session from outside
-/// (`HolderCount`): each handle, and each `SessionLife`, which realms and collections keep. The session is freed when the last of them goes; it
-/// keeps its contexts. So all of the chain is there for as long as a handle, or a life, is.
+/// Three kinds of references are not counted: that of a handle to its context, that of a context to its session, and that of a
+/// session to the context that was asked for last. What is counted are the holders of a session (`HolderCount`): each handle, and
+/// each `SessionLife`, which realms and collections keep. The session is freed when the last of them goes, and keeps its contexts
+/// until then. So a handle or a life keeps the whole chain.
 ///
-/// Handles of a frozen object refer to the context of the frozen session, on whatever thread they are; `here` leads to the one
-/// that this thread reads with.
+/// Handles of a frozen object refer to the context of the frozen session on every thread. `here` leads to the context with which
+/// the current thread reads.
 struct ContextReference {
   private let context: UncountedReference<ObjectContext>
 
@@ -54,7 +54,7 @@ struct ContextReference {
     context.sessionOfHandles.use { $0.holders.add() }
   }
 
-  /// Lets go of the session: this is not used any more.
+  /// Lets go of the session. This reference is not used after that.
   @inline(__always)
   func release() {
     context.use { $0.sessionOfHandles }.use { $0.removeHolder() }
@@ -63,7 +63,7 @@ struct ContextReference {
   /// The context that handles refer to.
   var shared: ObjectContext { context.counted }
 
-  /// The context that is to be used on this thread.
+  /// The context that the current thread uses.
   @inline(__always)
   var here: UncountedReference<ObjectContext> { context.use { $0.here } }
 
@@ -72,8 +72,8 @@ struct ContextReference {
   func use<Result>(_ body: (ObjectContext) -> Result) -> Result { context.use(body) }
 }
 
-/// Numbers under which threads know what they read a frozen version with (`FrozenReaders`). None is given twice, so what a thread
-/// still knows under the number of something that is gone is never asked for.
+/// Numbers by which threads remember what they read a frozen version with (`FrozenReaders`). No number is given twice, so that a
+/// thread is never asked for what it remembers under the number of an object that is gone.
 enum ReaderNumber {
   private static let last = Atomic<UInt64>(0)
 
@@ -81,12 +81,12 @@ enum ReaderNumber {
 }
 
 extension UncountedReference {
-  /// What this thread knows under a number; nil where it knows nothing.
+  /// The object that the current thread remembers under a number; nil if there is none.
   @inline(__always)
   static func known(_ number: UInt64) -> UncountedReference? {
     cp_known_reader(number).map { UncountedReference(opaque: $0) }
   }
 
-  /// This thread knows the object under a number from now on.
+  /// Lets the current thread remember the object under a number.
   func know(_ number: UInt64) { cp_know_reader(number, UnsafeRawPointer(opaque)) }
 }

@@ -1,4 +1,4 @@
-/// An unmanaged object has no generation in which it was found: there it keeps what it has no values for.
+/// An unmanaged object was found in no generation. It uses that field to keep the values that it can't represent.
 extension UnknownValues {
   /// - Parameter place: the `birth` of an unmanaged object.
   static func kept(in place: UInt64) -> UnknownValues? {
@@ -7,7 +7,7 @@ extension UnknownValues {
     }
   }
 
-  /// The place of one that is kept until it is released.
+  /// The address of the values, which are kept until they are released.
   var place: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
 
   static func release(in place: UInt64) {

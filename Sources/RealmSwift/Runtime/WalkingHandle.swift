@@ -1,19 +1,19 @@
-/// The object that a walk over rows hands out: where nobody has kept the last one, it becomes the next, which spares making
-/// that.
+/// The object that a walk over rows returns. If nobody has kept the object of the last row, it becomes that of the next row,
+/// which saves making a new one.
 ///
-/// Nobody can tell it from a new one: there is no reference to it left, strong, weak or unowned, and of its row a handle has
-/// the key only (`ObjectModel.canMoveHandles`). Where rows of handles are noted each is made.
+/// Nobody can notice this: there is no reference to the object left, neither strong, weak nor unowned, and all that a handle has
+/// of its row is the key (`ObjectModel.canMoveHandles`). In a realm that notes the rows of its handles, each object is made anew.
 struct WalkingHandle {
   /// Keeps the context.
   private let life: SessionLife
   private let context: UncountedReference<ObjectContext>
   private let model: ObjectModel
-  /// The generation in which the rows were there: what was deleted since the walk began is no damage.
+  /// The generation in which the rows were there. A row that was deleted since the walk began is no damage.
   private let birth: UInt64
   private var object: ObjectBase?
-  /// The same: looked at without counting a reference.
+  /// The address of `object`, with which its counts are read without adding a reference.
   private var place: UnsafeRawPointer?
-  // Kept here: a static constant is asked for by a call.
+  // It is kept here because reading a static constant takes a call.
   private let newCounts = InstanceMaker.newCounts
 
   init(_ context: ObjectContext) {
@@ -23,10 +23,10 @@ struct WalkingHandle {
     birth = context.session.generation
   }
 
-  /// A handle of a row.
+  /// Returns a handle of a row.
   @inline(__always)
   mutating func move(to row: UInt64) -> ObjectBase {
-    // Looked at before the reference is taken, which counts one more.
+    // The counts are read before `object` is read, which adds a reference.
     if let place, InstanceMaker.counts(place) == newCounts, let object {
       object.move(to: row)
       return object

@@ -1,19 +1,21 @@
 import RealmStorage
 
-/// A class as realms store it: its names, its types, and what its properties are for. It is made of a class of the program, or of a table of a file
-/// for which there need be no class. Where a Swift class keeps its properties is told by `ObjectModel`.
+/// A class as realms store it: its name, and the names, types and roles of its properties. It is made from a class of the
+/// program, or from a table of a file for which the program needs no class. `ObjectModel` says where a Swift class keeps its
+/// properties.
 struct ClassSchema: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case object
-    /// Each object of it belongs to another.
+    /// Each object of the class belongs to another object.
     case embedded
-    /// Objects of it are only sent to a server.
+    /// Objects of the class are meant for a server and are never read again.
     case asymmetric
   }
 
   let name: String
   let kind: Kind
-  /// The properties of a class, a superclass's first; those of a table stand in the order in which its columns were added.
+  /// The properties of a class, those of a superclass first. The properties of a table are in the order in which its columns
+  /// were added.
   let properties: [PropertySchema]
 
   init(_ name: String, _ kind: Kind, _ properties: [PropertySchema]) {
@@ -39,7 +41,7 @@ struct ClassSchema: Hashable, Sendable {
   /// The properties that have a column.
   var stored: [PropertySchema] { properties.filter { !$0.isComputed } }
 
-  /// The property that is stored under a name; nil where there is none.
+  /// The property that is stored under a name; nil if there is none.
   func property(ofColumn name: String) -> PropertySchema? {
     properties.first { !$0.isComputed && $0.columnName == name }
   }

@@ -1,12 +1,12 @@
 import RealmStorage
 
-/// How a property holds values.
+/// The form in which a property holds values.
 enum PropertyForm: Hashable, Sendable {
   case value, list, set, map
   /// The objects that link to this one by a property of theirs. Nothing is stored for it.
   case linkingObjects(property: String)
 
-  /// How a column keeps it.
+  /// The form of the property's column.
   var collection: ColumnCollection {
     switch self {
     case .value, .linkingObjects: .none
@@ -16,7 +16,7 @@ enum PropertyForm: Hashable, Sendable {
     }
   }
 
-  /// How a property holds what a column keeps so.
+  /// Makes the form of a property from the form of its column.
   init(_ collection: ColumnCollection) {
     self =
       switch collection {
@@ -28,24 +28,26 @@ enum PropertyForm: Hashable, Sendable {
   }
 }
 
-/// What a property is for, beyond holding a value.
+/// The role of a property, beyond holding a value.
 @usableFromInline
 enum PropertyRole: UInt8, Sendable {
   case plain, indexed, primaryKey
 }
 
-/// A property as realms store it, whether a class of the program declares it or a table of a file has it. It knows no Swift class.
+/// A property as realms store it. A class of the program declares it, or a table of a file has it. It does not refer to a
+/// Swift class.
 struct PropertySchema: Hashable, Sendable {
-  /// The name that the program uses; of a property that only the file knows, the name of its column.
+  /// The name that the program uses. If only the file knows the property, it is the name of its column.
   let name: String
   /// The name of its column.
   let columnName: String
-  /// The type of its value; of a collection, that of its elements.
+  /// The type of its value; the element type if the property is a collection.
   let type: ColumnType
   let form: PropertyForm
-  /// Its value, or an element of it, may be nil. A value of any type always may.
+  /// Whether its value, or an element, may be nil. It is always true for a value of any type.
   let isOptional: Bool
-  /// The class that links lead to, or that links by the property that this one shows; nil of other types, and where the file has no such class.
+  /// The class to which links lead, or the class whose links this property shows. It is nil for other types, and if the file
+  /// has no such class.
   let target: String?
   let role: PropertyRole
 
@@ -68,9 +70,9 @@ struct PropertySchema: Hashable, Sendable {
     self.role = role
   }
 
-  /// Makes the schema of a property that a table of a file has.
+  /// Makes the schema of a property of a table of a file.
   ///
-  /// - Parameter target: the name of the table that links lead to.
+  /// - Parameter target: the name of the table to which links lead.
   init(_ column: Column, target: String?) {
     let role: PropertyRole =
       switch column.index {
@@ -83,7 +85,7 @@ struct PropertySchema: Hashable, Sendable {
       isOptional: column.isOptional, target: target, role)
   }
 
-  /// Whether the property is told by the links of other objects, and stored nowhere.
+  /// Whether the property shows the links of other objects, so that nothing is stored for it.
   var isComputed: Bool { if case .linkingObjects = form { true } else { false } }
 
   /// The index that its column has.
@@ -95,7 +97,7 @@ struct PropertySchema: Hashable, Sendable {
     }
   }
 
-  /// The column it is stored in, without the table that links lead to; nil of one that is computed.
+  /// The column in which the property is stored, without the table to which links lead; nil if the property is computed.
   var column: Column? {
     if isComputed { return nil }
     return Column(columnName, type, isOptional: isOptional, collection: form.collection, index: index)
@@ -103,11 +105,11 @@ struct PropertySchema: Hashable, Sendable {
 
   // MARK: - To read by people
 
-  /// The type as a program writes it. All whole numbers are `Int`: a file does not tell them apart.
+  /// The type as a program writes it. All whole numbers are `Int` because a file does not tell them apart.
   var typeText: String { typeText(isOptional: isOptional) }
 
   func typeText(isOptional: Bool) -> String {
-    // A value of any type is nil as one of its cases.
+    // A value of any type has a case of its own for nil.
     let element = typeName + (isOptional && type != .mixed ? "?" : "")
     return switch form {
     case .value: element

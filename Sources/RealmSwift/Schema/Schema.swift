@@ -1,8 +1,8 @@
 import RealmStorage
 
-/// The type of a property, or of what a collection holds.
+/// The type of a property, or of the elements of a collection.
 public enum PropertyType: Int32, Sendable {
-  /// A whole number of 8 to 64 bits.
+  /// A whole number. A file stores all whole numbers with 64 bits.
   case int = 0
   /// True or false.
   case bool = 1
@@ -18,7 +18,7 @@ public enum PropertyType: Int32, Sendable {
   case double = 6
   /// A link to an object.
   case object = 7
-  /// The objects that link to this one; found by their links, not stored.
+  /// The objects that link to this one. They are found by their links and are not stored.
   case linkingObjects = 8
   /// Any value: an `AnyRealmValue`.
   case any = 9
@@ -26,7 +26,7 @@ public enum PropertyType: Int32, Sendable {
   case objectId = 10
   /// A `Decimal128`.
   case decimal128 = 11
-  // The name that programs use.
+  // The case has the name that programs use.
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// A UUID, of 16 bytes.
   case UUID = 12
@@ -36,21 +36,21 @@ public enum PropertyType: Int32, Sendable {
 public struct Property: Hashable, Sendable {
   /// The name that the program uses.
   public let name: String
-  /// The name it is stored under.
+  /// The name under which it is stored.
   public let columnName: String
-  /// Of a collection, the type of its elements.
+  /// The type of its value; the element type if the property is a collection.
   public let type: PropertyType
-  /// It is a `List`.
+  /// Whether it is a `List`.
   public let isArray: Bool
-  /// It is a `MutableSet`.
+  /// Whether it is a `MutableSet`.
   public let isSet: Bool
-  /// It is a `Map`.
+  /// Whether it is a `Map`.
   public let isMap: Bool
-  /// Objects are found by its values without looking at each; so they are by a primary key.
+  /// Whether it has an index, which finds objects by their value in O(log n). It is true for a primary key.
   public let isIndexed: Bool
-  /// Its value, or an element of it, may be nil.
+  /// Whether its value, or an element, may be nil. It is false for an `AnyRealmValue`, whose empty value is `none`.
   public let isOptional: Bool
-  /// The class of the objects it links to, or that link by it.
+  /// The class of the objects to which it links, or the class whose links it shows; nil for other types.
   public let objectClassName: String?
 
   init(_ property: PropertySchema) {
@@ -61,7 +61,7 @@ public struct Property: Hashable, Sendable {
     isSet = property.form == .set
     isMap = property.form == .map
     isIndexed = property.role != .plain
-    // A value of any type is none where it is nothing, and never nil.
+    // An `AnyRealmValue` without a value is `none`, and never nil.
     isOptional = property.isOptional && property.type != .mixed
     objectClassName = property.target
   }
@@ -70,7 +70,7 @@ public struct Property: Hashable, Sendable {
 /// A class that a realm stores.
 public struct ObjectSchema: Sendable {
   private let schema: ClassSchema
-  /// The class itself.
+  /// The Swift class; `DynamicObject` for a table that is read without a class.
   public let objectClass: AnyClass
 
   init(_ schema: ClassSchema, _ objectClass: AnyClass) {
@@ -78,30 +78,30 @@ public struct ObjectSchema: Sendable {
     self.objectClass = objectClass
   }
 
-  /// The name it is stored under.
+  /// The name of the class in the schema.
   public var className: String { schema.name }
-  /// Its stored properties, a superclass's first.
+  /// The stored properties of the class, those of a superclass first.
   public var properties: [Property] { schema.stored.map { Property($0) } }
-  /// The property that no two objects have one value of; nil of a class without a primary key.
+  /// The primary key, whose value no two objects share; nil if the class has none.
   public var primaryKeyProperty: Property? { schema.primaryKey.map { Property($0) } }
-  /// Each object of it belongs to another.
+  /// Whether each object of the class belongs to another object.
   public var isEmbedded: Bool { schema.isEmbedded }
-  /// Objects of it are only sent: it inherits from `AsymmetricObject`.
+  /// Whether the class inherits from `AsymmetricObject`.
   public var isAsymmetric: Bool { schema.kind == .asymmetric }
 
-  /// The property of a name; nil where there is none.
+  /// The stored property with a name; nil if there is none.
   public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
 }
 
-/// The name that programs for the original use for what a class tells of itself.
+/// Another name for `ObjectSchema`, which programs that were written for RealmSwift may use.
 public typealias RLMObjectSchema = ObjectSchema
 
 /// The classes that a realm stores.
 public struct Schema: Sendable {
-  /// By the order in which the realm was opened with them.
+  /// The classes in the order in which the realm was opened with them.
   public let objectSchema: [ObjectSchema]
 
-  /// The class of a name; nil where there is none.
+  /// The class with a name in the schema; nil if there is none.
   public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
 }
 
@@ -130,19 +130,23 @@ extension PropertyType {
 }
 
 extension ObjectSchema: Hashable {
-  /// Whether both are of one class, and store the same.
+  /// Whether both describe the same Swift class and store the same properties.
   public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool {
     left.objectClass == right.objectClass && left.schema == right.schema
   }
+  /// Adds the name of the class to the hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(schema.name) }
 }
 
 extension Schema: Hashable {
+  /// Whether both have equal classes in the same order.
   public static func == (left: Schema, right: Schema) -> Bool { left.objectSchema == right.objectSchema }
+  /// Adds the classes to the hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(objectSchema) }
 }
 
 extension Property: CustomStringConvertible {
+  /// A text for people that shows the property.
   public var description: String {
     var lines = ["type = \(type)"]
     if let objectClassName { lines.append("objectClassName = \(objectClassName)") }
@@ -158,6 +162,7 @@ extension Property: CustomStringConvertible {
 }
 
 extension ObjectSchema: CustomStringConvertible {
+  /// A text for people that shows the class and its properties.
   public var description: String {
     let key = primaryKeyProperty.map { "\tprimaryKeyProperty = \($0.name);\n" } ?? ""
     return "\(className) {\n" + key + properties.map { $0.description.indented + "\n" }.joined() + "}"
@@ -165,6 +170,7 @@ extension ObjectSchema: CustomStringConvertible {
 }
 
 extension Schema: CustomStringConvertible {
+  /// A text for people that shows the classes.
   public var description: String {
     "Schema {\n" + objectSchema.map { $0.description.indented + "\n" }.joined() + "}"
   }

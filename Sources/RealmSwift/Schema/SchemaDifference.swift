@@ -1,4 +1,4 @@
-/// One way in which a class differs from its table.
+/// One difference between a class and its table.
 struct SchemaDifference {
   enum Kind {
     case added
@@ -13,25 +13,25 @@ struct SchemaDifference {
 
   let kind: Kind
   let className: String
-  /// The name of the column; empty where it is the class that differs.
+  /// The name of the column; empty if the class itself differs.
   let column: String
-  /// The property is the primary key of the class.
+  /// Whether the property is the primary key of the class.
   let isOfKey: Bool
-  /// What differs, in words, with both types.
+  /// The difference in words, with the old and the new type.
   let text: String
 
-  /// A synced file can be brought to fit: others read what has come to be there.
+  /// Whether a synced file can be changed to fit. Other clients read the change too.
   var canBeSynced: Bool {
     switch kind {
-    // Objects that are there already would all have one key.
+    // A new primary key would be the same for all objects that are there already.
     case .added: !isOfKey
-    // Which object a key names is decided for all at once, when its class is told.
+    // Which object a key names is decided once for all clients, when the class is first sent.
     case .becameOptional: !isOfKey
     case .removed, .becameRequired, .retyped, .primaryKey, .embedded: false
     }
   }
 
-  /// The table serves a realm that is only read as it is.
+  /// Whether a read-only realm can use the table as it is.
   var canBeReadOver: Bool { kind == .removed }
 
   private init(_ kind: Kind, _ wanted: ClassSchema, _ column: String, _ text: String) {
@@ -42,7 +42,8 @@ struct SchemaDifference {
     self.text = text
   }
 
-  /// What differs between a class and its table, properties in the order of the class and then the columns it lacks.
+  /// The differences between a class and its table. Those of properties are in the order of the class; the columns that the
+  /// class lacks come last.
   ///
   /// - Parameter found: the table of a file.
   static func all(_ wanted: ClassSchema, _ found: ClassSchema) -> [Self] {

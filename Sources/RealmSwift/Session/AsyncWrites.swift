@@ -2,19 +2,18 @@ import Dispatch
 import RealmStorage
 import Synchronization
 
-/// The write transactions of a session that begin later, when it is their turn, without anybody waiting for that on the session's
-/// thread.
+/// The write transactions of a session that begin later, in their turn. Nothing on the session's thread waits for that.
 ///
-/// They begin in the order in which they were asked for. The session asks for the writer's lock once at a time
-/// (`WriterRequest`), on behalf of the first. A transaction that is begun at once meanwhile takes what was asked for, and the others
-/// go on waiting behind it.
+/// They begin in the order in which they were asked for. The session has at most one request for the writer's lock
+/// (`WriterRequest`), on behalf of the first. A transaction that is begun at once in the meantime takes the lock that was asked
+/// for, and the others go on waiting behind it.
 ///
-/// A commit is shown to all readers when it returns, and survives the death of the process. It survives a loss of power from the moment on that its completion is called: the disk
-/// is waited for on another thread (`DiskQueue`).
+/// When a commit returns, all readers see it, and it survives the death of the process. It survives a loss of power from the
+/// moment at which its completion is called: another thread waits for the disk (`DiskQueue`).
 ///
-/// Used where the session is used.
+/// This is used where the session is used.
 final class AsyncWrites {
-  /// Of a transaction that waits, or of a commit whose completion is not called yet.
+  /// Identifies a transaction that waits, or a commit whose completion has not been called.
   typealias ID = UInt32
 
   /// A transaction that waits for its turn.
@@ -23,14 +22,14 @@ final class AsyncWrites {
     private let state: Mutex<State>
 
     enum State: Sendable {
-      /// What is to be called on its turn, where the session is used.
+      /// The closure to call when it is its turn, where the session is used.
       case waiting(@Sendable (Turn) -> Void)
       case called
     }
 
     /// Why a waiter is called.
     enum Turn: Sendable {
-      /// The writer's lock is at hand: `AsyncWrites.begin` begins the transaction.
+      /// The lock is available: `beginIfFree` begins the transaction.
       case begins
       case cancelled
       case failed(StorageError)
@@ -43,7 +42,7 @@ final class AsyncWrites {
 
     fileprivate var isWaiting: Bool { state.withLock { if case .waiting = $0 { true } else { false } } }
 
-    /// Calls it, where nobody has called it yet. On any thread.
+    /// Calls the closure if nobody has called it yet. May be called on any thread.
     @discardableResult
     func call(_ turn: Turn) -> Bool {
       let body = state.withLock { state -> (@Sendable (Turn) -> Void)? in
@@ -59,13 +58,13 @@ final class AsyncWrites {
   private var waiters: [Waiter] = []
   private var request: WriterRequest?
   private var lastID: ID = 0
-  /// Commits whose completion is not called yet; nil for one whose completion is not wanted any more.
+  /// The completions that are still to be called; nil for a commit whose completion is not wanted any more.
   private var completions: [ID: (((any Error)?) -> Void)?] = [:]
-  /// The transaction that is open was begun by a turn.
+  /// Whether the open transaction was begun by a turn.
   private(set) var isTurnOpen = false
-  /// A waiter was called, and has not begun its transaction yet: nobody else begins one before it but who can't wait.
+  /// Whether a waiter was called and has not begun its transaction yet. Only a transaction that can't wait begins before it.
   private var isTurnGiven = false
-  /// The next commits to be made sure of, where a later one is on its way that is made sure of with them.
+  /// Commits that are not durable yet. They wait here if a later commit is on its way that makes them durable as well.
   private var grouped: [ID] = []
 
   func nextID() -> ID {
@@ -74,15 +73,15 @@ final class AsyncWrites {
     return lastID
   }
 
-  /// Transactions wait, one is open that was begun by its turn, or commits are not sure yet.
+  /// Whether transactions wait, one is open that was begun by its turn, or commits may not be durable yet.
   var isBusy: Bool { isTurnOpen || !completions.isEmpty || hasWaiters }
 
-  /// A transaction waits for its turn.
+  /// Whether a transaction waits for its turn.
   var hasWaiters: Bool { waiters.contains { $0.isWaiting } }
 
   // MARK: - Waiting
 
-  /// Waits for a turn behind all others; before them where it had its turn, and another has begun a transaction meanwhile.
+  /// Waits for a turn behind all others; or before them, if it had its turn and another transaction was begun in the meantime.
   func wait(
     _ session: RealmSession, as id: ID, again: Bool = false, _ body: @escaping @Sendable (Waiter.Turn) -> Void
   ) -> Waiter {
@@ -93,9 +92,9 @@ final class AsyncWrites {
     return waiter
   }
 
-  /// Asks for the writer's lock, where somebody waits for it.
+  /// Asks for the writer's lock if a transaction waits for it.
   private func ask(_ session: RealmSession) {
-    // One that has given way many times is not asked for again at once; now that somebody runs here, it is.
+    // A request that has given way many times pauses. Since code runs here now, the lock is asked for again at once.
     if let pausing = request, pausing.isPausing {
       request = nil
       pausing.giveUp()
@@ -106,7 +105,7 @@ final class AsyncWrites {
     let request = WriterRequest()
     self.request = request
     session.file.disk.ask(request, session.file.database) {
-      // Where nothing is run any more nobody would ever end the transaction.
+      // If no block is run any more, nothing would ever end the transaction.
       if life.session.inbox.isGone {
         request.giveUp()
         return life.session.asyncWrites.forget()
@@ -119,15 +118,15 @@ final class AsyncWrites {
     }
   }
 
-  /// Lets go of all that waits: the thread or actor is gone, so that nobody else uses this any more, and nothing is called. What
+  /// Forgets all that waits. The thread or actor has gone, so that nobody else uses this any more, and nothing is called. What
   /// waits keeps the session, and with it the file.
   private func forget() {
     (waiters, completions, grouped, request) = ([], [:], [], nil)
   }
 
-  /// The lock is at hand, or can't be had.
+  /// The lock is available, or can't be had.
   private func serve(_ session: RealmSession, _ request: WriterRequest) {
-    // Somebody else has taken it, or is about to; or it was given back meanwhile, and comes again.
+    // Another transaction has taken the lock or is about to, or the lock was given back in the meantime and will come again.
     guard self.request === request, !isTurnGiven else { return }
     guard request.isAnswered else { return ask(session) }
     waiters.removeAll { !$0.isWaiting }
@@ -142,7 +141,7 @@ final class AsyncWrites {
       first.call(.failed(failure))
       return ask(session)
     }
-    // It is called where the session is used, and begins the transaction there.
+    // The closure is called where the session is used, and begins the transaction there.
     waiters.removeFirst()
     isTurnGiven = true
     if first.call(.begins) { return }
@@ -150,8 +149,8 @@ final class AsyncWrites {
     serve(session, request)
   }
 
-  /// The transaction of the lock that was asked for, where it is at hand. Else the lock is not asked for any more: whoever can't wait
-  /// asks for it himself.
+  /// The transaction of the request, if it has begun. Otherwise the request is given up: a caller that can't wait asks for the
+  /// lock itself.
   func takeOrGiveUp() -> WriteTransaction? {
     isTurnGiven = false
     guard let request else { return nil }
@@ -161,7 +160,7 @@ final class AsyncWrites {
     return nil
   }
 
-  /// The transaction of a waiter that was called; nil where another has taken the lock meanwhile, or it was given back.
+  /// The transaction of a waiter that was called; nil if another has taken the lock in the meantime, or it was given back.
   func takeTurn() throws(StorageError) -> WriteTransaction? {
     isTurnGiven = false
     do throws(StorageError) {
@@ -174,20 +173,20 @@ final class AsyncWrites {
     }
   }
 
-  /// Nobody waits, and nobody was called who has yet to begin: a transaction may begin at once.
+  /// Whether a transaction may begin at once: none waits, and no waiter was called that has not begun its transaction.
   var isFree: Bool { request == nil && !isTurnGiven && !hasWaiters }
 
-  /// Whoever had a turn, or took what was asked for, does not begin a transaction: the next does.
+  /// Lets the next transaction begin, after one that had its turn, or took the lock that was asked for, does not begin.
   func passOn(_ session: RealmSession) {
     isTurnGiven = false
     if request?.failure != nil { request = nil }
     guard let request else { return ask(session) }
-    // Not at once: each that waits may fail in its turn.
+    // This is not done at once, since each that waits may fail in its turn.
     let life = session.life
     session.inbox.enqueue { life.session.asyncWrites.serve(life.session, request) }
   }
 
-  /// The session ends: the lock that was asked for is given up.
+  /// The session ends: its request is given up.
   func end() {
     request?.giveUp()
     request = nil
@@ -197,17 +196,17 @@ final class AsyncWrites {
 
   func didBegin() { isTurnOpen = true }
 
-  /// The open transaction has ended: the next begins.
+  /// The open transaction has ended: the next one begins.
   func didEnd(_ session: RealmSession) {
     isTurnOpen = false
     ask(session)
   }
 
-  /// A commit is to be made sure of.
+  /// Makes a commit durable.
   ///
   /// - Parameters:
-  ///   - mayWait: it may be made sure of together with the transactions that wait, when none waits any more.
-  ///   - completion: is called then, where the session is used.
+  ///   - mayWait: whether it may become durable together with the transactions that wait, when none waits any more.
+  ///   - completion: is called when the commit is durable, where the session is used.
   func makeSure(
     _ session: RealmSession, mayWait: Bool, _ completion: (((any Error)?) -> Void)?
   ) -> ID {
@@ -218,7 +217,7 @@ final class AsyncWrites {
     return id
   }
 
-  /// Makes sure of the commits that wait for it.
+  /// Makes the commits durable that wait for it.
   private func flush(_ session: RealmSession) {
     if grouped.isEmpty { return }
     let life = session.life
@@ -237,7 +236,7 @@ final class AsyncWrites {
     }
   }
 
-  /// The transaction does not begin, or the completion of the commit is not called; nothing of one that is done.
+  /// Takes a transaction back that waits, or the completion of a commit. Nothing happens to what is done.
   func cancel(_ id: ID) {
     if let place = waiters.firstIndex(where: { $0.id == id }) {
       waiters.remove(at: place).call(.cancelled)
@@ -247,22 +246,22 @@ final class AsyncWrites {
   }
 }
 
-/// One request for the writer's lock of a file: a transaction is begun on another thread, and handed to whoever asked.
+/// One request for the writer's lock of a file. A transaction is begun on another thread, and handed to the session that asked.
 final class WriterRequest: Sendable {
   private let state = Mutex(State.waiting)
-  /// Told when the transaction was taken, or nobody wants it any more.
+  /// Signalled when the transaction was taken, or is not wanted any more.
   private let settled = DispatchSemaphore(value: 0)
   private let isQueued = Atomic<Bool>(false)
   private let pauses = Atomic<Bool>(false)
 
-  /// It has given way, and does not begin again for a while.
+  /// Whether the request has given way, and does not begin again for a while.
   fileprivate(set) var isPausing: Bool {
     get { pauses.load(ordering: .acquiring) }
     set { pauses.store(newValue, ordering: .releasing) }
   }
 
   private enum State: @unchecked Sendable {
-    // Sendable: a transaction is used by one thread at a time, and here by none.
+    // Sendable: a transaction is used by one thread at a time, and by none while it is here.
     case waiting
     case begun(WriteTransaction)
     case failed(StorageError)
@@ -270,16 +269,16 @@ final class WriterRequest: Sendable {
     case unwanted
   }
 
-  /// Whether it is to be served: false where that is under way already.
+  /// Whether the session is to be called for the request; false if a call is on its way already.
   func isToServe() -> Bool { !isQueued.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// It is being served, and is to be again where it is answered again.
+  /// The session was called, and is to be called again when the request is answered again.
   func isServed() { isQueued.store(false, ordering: .releasing) }
 
-  /// Why the lock could not be had.
+  /// The error for which the lock could not be had.
   var failure: StorageError? { state.withLock { if case .failed(let error) = $0 { error } else { nil } } }
 
-  /// The transaction has begun, or can't.
+  /// Whether the transaction has begun, or can't begin.
   var isAnswered: Bool {
     state.withLock { state in
       switch state {
@@ -289,7 +288,7 @@ final class WriterRequest: Sendable {
     }
   }
 
-  /// Begins the transaction: on a thread that may wait.
+  /// Begins the transaction, on a thread that may wait.
   fileprivate func begin(_ database: Database) {
     if state.withLock({ if case .unwanted = $0 { true } else { false } }) { return }
     let result: State
@@ -302,7 +301,7 @@ final class WriterRequest: Sendable {
     if case .begun(let transaction)? = unwanted { transaction.cancel() }
   }
 
-  /// The transaction where it has begun; nil where it has not.
+  /// The transaction if it has begun; nil if it has not.
   func take() throws(StorageError) -> WriteTransaction? {
     let answer = state.withLock { state in
       defer { if case .begun = state { state = .taken } }
@@ -317,11 +316,11 @@ final class WriterRequest: Sendable {
     }
   }
 
-  /// Gives the lock back where nobody takes it for long, so that the transaction has to begin again; answers whether it was given back.
-  /// On the thread that began it.
+  /// Gives the lock back if nobody takes the transaction for a time, so that it must begin again. Returns whether it was given
+  /// back. Called on the thread that began the transaction.
   ///
-  /// The code that is to take it may not run before others have written: those who wait for the lock on threads of the system, as in
-  /// `realm.write` of several actors, can keep all threads that tasks run on.
+  /// The code that is to take it may not run before others have written: `realm.write` of several actors can block all threads on
+  /// which tasks run, while they wait for the lock.
   fileprivate func isGivenBack(after patience: DispatchTimeInterval) -> Bool {
     guard isAnswered, failure == nil, settled.wait(timeout: .now() + patience) == .timedOut else {
       return false
@@ -335,7 +334,7 @@ final class WriterRequest: Sendable {
     return true
   }
 
-  /// Nobody wants the lock any more.
+  /// The lock is not wanted any more.
   func giveUp() {
     let answer = state.withLock { state in
       defer { state = .unwanted }
@@ -346,20 +345,20 @@ final class WriterRequest: Sendable {
   }
 }
 
-/// The threads of a file that wait: one for the writer's lock, one for the disk.
+/// The threads that wait on behalf of a file: one for the writer's lock, one for the disk.
 final class DiskQueue: Sendable {
-  /// Requests are answered one after another: a transaction that was begun for one has to end before the next begins anyway. So
-  /// whoever asked first is first, whatever session asked, unless its code does not run.
+  /// Requests are answered one after another, since a transaction must end before the next one begins anyway. So the first that
+  /// asked is first, in whatever session, unless the code of its session does not run.
   private let writers = DispatchQueue(label: "io.realm.writers")
   private let flushes = DispatchQueue(label: "io.realm.flushes")
   private let waiting = Mutex<[@Sendable (StorageError?) -> Void]>([])
 
-  /// Begins a transaction when it is the turn of this request, and calls `body`, on another thread. A transaction that is not taken for
-  /// long gives way, to other requests too, since a thread may wait for one of them. It begins again behind these, and `body`
-  /// is called again.
+  /// Begins a transaction when it is the turn of the request, and calls `body` on another thread. If the transaction is not taken
+  /// for a time, it gives way to others and to other requests, since a thread may wait for one of them. It begins again behind
+  /// these, and `body` is called again.
   ///
-  /// - Parameter rounds: so often it gave way. A place where nothing runs for a second is asked less and less often, for the sake of
-  ///   the others.
+  /// - Parameter rounds: the number of times that it gave way. If nothing has run in its session for about a second, it tries
+  ///   less and less often, for the sake of the others.
   func ask(
     _ request: WriterRequest, _ database: Database, rounds: Int = 0, _ body: @escaping @Sendable () -> Void
   ) {
@@ -376,8 +375,8 @@ final class DiskQueue: Sendable {
     }
   }
 
-  /// Makes all that is committed sure, and calls `body` with what went wrong, on another thread. Those who call while the disk is
-  /// being waited for share the next time.
+  /// Makes all commits durable, and calls `body` on another thread with the error, if there was one. Calls that come while the
+  /// disk is being waited for share the next wait.
   func flush(_ database: Database, _ body: @escaping @Sendable (StorageError?) -> Void) {
     waiting.withLock { $0.append(body) }
     flushes.async {

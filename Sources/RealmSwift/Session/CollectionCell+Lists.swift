@@ -1,11 +1,11 @@
 import RealmStorage
 
-/// Lists: the engine reads and changes the elements of those that stand in a property of their own, so that nothing takes time in
-/// proportion to the list that need not.
+/// Lists that are a property of their own: the engine reads and changes their elements, so that time grows with the list only if
+/// it must.
 extension _CollectionCell {
   var column: Int { owner.context.binding.columns[position] }
 
-  /// The list as the version has it that the realm reads.
+  /// The list in the version that the realm reads.
   ///
   /// - Precondition: no transaction is open.
   mutating func storedList() -> StoredList {
@@ -28,7 +28,7 @@ extension _CollectionCell {
 
   /// Reads the collection in the open transaction.
   ///
-  /// - Parameter empty: what is read of the collection of a deleted object whose values are kept.
+  /// - Parameter empty: the result for the collection of a deleted object whose values are kept.
   func read<Result>(
     orEmpty empty: Result? = nil, _ body: (WritableTable) throws(StorageError) -> Result?
   ) -> Result {
@@ -62,7 +62,7 @@ extension _CollectionCell {
 
   /// An element of a list or set.
   ///
-  /// - Precondition: there is one at the index.
+  /// - Precondition: the index is in range.
   mutating func element(at index: Int) -> Value {
     if isSorted { return sortedElement(at: index) }
     guard isList else { return elements()[index] }
@@ -74,7 +74,7 @@ extension _CollectionCell {
     return reading { () throws(StorageError) in try list.element(at: index) }
   }
 
-  /// The place of the first element of which a condition holds, of a list or set.
+  /// The index of the first element of a list or set for which a condition holds.
   mutating func firstIndex(where condition: (Value) -> Bool) -> Int? {
     guard isList else { return elements().firstIndex(where: condition) }
     guard owner.session.isWriting else {
@@ -99,7 +99,7 @@ extension _CollectionCell {
     }
   }
 
-  /// Adds a value behind all elements of a list that the engine changes, and that holds no objects.
+  /// Adds a value at the end of a list that the engine changes, and that holds no objects.
   func append(_ value: Value) {
     change { (table, column, row) throws(StorageError) in
       try table.append(CollectionOfOne(value), toList: column, ofRow: row)
@@ -114,9 +114,9 @@ extension _CollectionCell {
 }
 
 extension ObjectContext {
-  /// A collection as the version has it that the session reads.
+  /// A collection in the version that the session reads.
   ///
-  /// - Parameter empty: that of a deleted object whose values are kept.
+  /// - Parameter empty: the collection of a deleted object whose values are kept.
   /// - Precondition: no transaction is open.
   func collection<Found>(
     _ position: Int, _ row: UInt64, birth: UInt64,

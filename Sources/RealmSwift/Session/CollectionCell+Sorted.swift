@@ -1,9 +1,9 @@
 import RealmStorage
 
-/// Sets and maps that stand in a property of their own: the engine reads and changes their entries, so that nothing takes time
-/// in proportion to the set or map that need not.
+/// Sets and maps that are a property of their own: the engine reads and changes their entries, so that time grows with the set or
+/// map only if it must.
 extension _CollectionCell {
-  /// The set or map as the version has it that the realm reads.
+  /// The set or map in the version that the realm reads.
   ///
   /// - Precondition: no transaction is open.
   mutating func storedSorted() -> StoredSorted {
@@ -32,7 +32,7 @@ extension _CollectionCell {
 
   /// The element of a set, or the value of a map, at a position.
   ///
-  /// - Precondition: there is one.
+  /// - Precondition: the position is in range.
   mutating func sortedElement(at index: Int) -> Value {
     let (column, row) = (column, owner.row)
     if owner.session.isWriting {
@@ -43,7 +43,7 @@ extension _CollectionCell {
     return reading { () throws(StorageError) in try sorted.element(at: index) }
   }
 
-  /// Whether a set has an element that is equal.
+  /// Whether a set has an equal element.
   mutating func contains(_ element: Value) -> Bool {
     guard isSorted else { return SetPlace(of: element, in: elements()).isThere }
     let (column, row) = (column, owner.row)
@@ -56,7 +56,7 @@ extension _CollectionCell {
     return reading { () throws(StorageError) in try sorted.contains(element) }
   }
 
-  /// The position of an element of a set; nil where none is equal.
+  /// The position of an element of a set; nil if no element is equal.
   mutating func position(of element: Value) -> Int? {
     guard isSorted else {
       let place = SetPlace(of: element, in: elements())
@@ -73,7 +73,7 @@ extension _CollectionCell {
     return reading { () throws(StorageError) in try sorted.position(of: element) }
   }
 
-  /// The value of a key of a map; nil where there is none.
+  /// The value of a key of a map; nil if the map does not have the key.
   mutating func value(forKey key: String) -> Value? {
     guard isSorted else { return map()[key] }
     let (column, row) = (column, owner.row)
@@ -115,7 +115,7 @@ extension _CollectionCell {
     }
   }
 
-  /// Puts other entries into the place of all of a map.
+  /// Replaces all entries of a map.
   mutating func replace(by map: ValueMap) {
     guard nestedPlace != nil else {
       return change { (table, column, row) throws(StorageError) in
@@ -127,7 +127,7 @@ extension _CollectionCell {
     set(zip(map.keys, map.values).map { ($0, $1) })
   }
 
-  /// Changes a collection. `body` answers false where there is no such row, or the collection is not in it any more.
+  /// Changes a collection. `body` returns false if there is no such row, or the collection is not in it any more.
   func change(_ body: (WritableTable, _ column: Int, _ row: UInt64) throws(StorageError) -> Bool) {
     let context = owner.context
     checkOpen()

@@ -1,33 +1,34 @@
 import RealmStorage
 
-/// The cell of a managed collection: what its object's row holds, and how that is changed.
+/// The cell of a managed collection: what the row of its object holds, and how that is changed.
 ///
-/// A list or map that stands in an `AnyRealmValue` is found by its id, wherever it stands in the property; where it was replaced
-/// or removed, it is not valid any more.
+/// A list or map in an `AnyRealmValue` is found by its id, at whatever place in the property. If it was replaced or removed, it
+/// is invalid.
 public struct _CollectionCell {
   let owner: ManagedRow
   let position: Int
   let kind: Kind
-  /// The generation of the realm in which a loop began that elements are made for; nil where they are made of what is there now.
+  /// The generation of the realm in which a loop began, if elements are made for the loop; nil if they are made from the current
+  /// content.
   private var walkGeneration: UInt64?
   /// What the row held at a generation of the realm, outside of transactions.
   private var known: (value: Value, generation: UInt64)?
-  /// Where the list stood at a generation of the realm, outside of transactions, where the engine reads its elements. It keeps no
+  /// The place of a list whose elements the engine reads, at a generation of the realm, outside of transactions. It keeps no
   /// version in use.
   var knownList: (found: StoredList.Found, generation: UInt64)?
-  /// The same of a set or map.
+  /// The place of a set or map, in the same way.
   var knownSorted: (found: StoredSorted.Found, generation: UInt64)?
 
   enum Kind {
-    /// The list of a property of its own, whose elements the engine reads and changes.
+    /// A list that is a property of its own, whose elements the engine reads and changes.
     case list
-    /// The same of a set or map.
+    /// A set or map that is a property of its own.
     case sorted
-    /// A list or map that stands in an `AnyRealmValue`.
+    /// A list or map in an `AnyRealmValue`.
     case nested(NestedPlace, depth: Int)
   }
 
-  /// Of the collection of a property of its own.
+  /// Makes the cell of a collection that is a property of its own.
   init(_ owner: ManagedRow, position: Int) {
     self.owner = owner
     self.position = position
@@ -39,7 +40,7 @@ public struct _CollectionCell {
     (self.owner, self.position, self.kind) = (owner, position, kind)
   }
 
-  /// Of the list or map that a property of any value holds.
+  /// Makes the cell of the list or map in a property of any value.
   init(_ owner: ManagedRow, position: Int, holding value: Value) {
     self.init(
       owner, position: position, value, near: nil, depth: 0, generation: owner.session.generation)
@@ -57,7 +58,7 @@ public struct _CollectionCell {
     if !owner.session.isWriting { known = (value, generation) }
   }
 
-  /// The same, for elements of a loop that began in a generation.
+  /// This cell, for elements of a loop that began in a generation.
   func walking(since generation: UInt64) -> _CollectionCell {
     var cell = self
     cell.walkGeneration = generation
@@ -67,7 +68,7 @@ public struct _CollectionCell {
   /// The generation in which elements were there that are made now.
   var elementBirth: UInt64 { walkGeneration ?? owner.session.generation }
 
-  /// Of a collection that stands in this one, and holds `value`.
+  /// The cell of a collection that is an element of this one and holds `value`.
   func inner(at step: NestedPlace.Step, _ value: Value) -> _CollectionCell {
     if case .nested(let place, let depth) = kind {
       return _CollectionCell(
@@ -78,24 +79,24 @@ public struct _CollectionCell {
 
   var realm: Realm { Realm(owner.session) }
 
-  /// Of what it links to.
+  /// The context of the objects that the collection links to.
   func elementContext(as type: ObjectBase.Type) -> ObjectContext {
     owner.context.target(position, as: type).counted
   }
 
-  /// It never changes, and may be read by several threads at a time.
+  /// Whether the collection never changes, and may be read by several threads at a time.
   var isFrozen: Bool { owner.isFrozen }
 
-  /// The same collection in another session; nil where its object is not there.
+  /// The same collection in another session; nil if its object is not there.
   func moved(to session: RealmSession) -> _CollectionCell? {
     guard let owner = owner.moved(to: session) else { return nil }
     var moved = _CollectionCell(owner, position: position, kind)
-    // A list or map in an `AnyRealmValue` may be gone while its object is there.
+    // A list or map in an `AnyRealmValue` may be gone though its object is there.
     if let nestedPlace, !session.namesOnly, moved.nested(nestedPlace) == nil { return nil }
     return moved
   }
 
-  /// A cell that knows already what it would find on its first use, since it can't note that later: where it is frozen.
+  /// For a frozen collection: a cell that knows what it would find at its first use, since it can't note that later.
   func found() -> _CollectionCell {
     guard isFrozen, !owner.isNameOnly, nestedPlace == nil, owner.isThere else { return self }
     var cell = self
@@ -106,10 +107,10 @@ public struct _CollectionCell {
   var isList: Bool { if case .list = kind { true } else { false } }
   var isSorted: Bool { if case .sorted = kind { true } else { false } }
 
-  /// Of a list or map in an `AnyRealmValue`.
+  /// The place of a list or map in an `AnyRealmValue`; nil for other collections.
   var nestedPlace: NestedPlace? { if case .nested(let place, _) = kind { place } else { nil } }
 
-  /// So many lists and maps stand around it in its property.
+  /// The number of lists and maps around this one in its property.
   private var depth: Int { if case .nested(_, let depth) = kind { depth } else { 0 } }
 
   func isSame(as other: _CollectionCell) -> Bool {
@@ -141,7 +142,7 @@ public struct _CollectionCell {
     return value
   }
 
-  /// The list or map of a place; nil where it is not in its property any more.
+  /// The list or map at a place; nil if it is not in its property any more.
   private mutating func nested(_ place: NestedPlace) -> Value? {
     let session = owner.session
     session.check()
@@ -169,7 +170,7 @@ public struct _CollectionCell {
       "\(name) does not hold this collection any more: it was replaced or removed; ask isInvalidated before.")
   }
 
-  /// The list or map that stands in an `AnyRealmValue`.
+  /// The list or map in an `AnyRealmValue`.
   mutating func nestedValue() -> Value {
     guard let value = value(), value.form != nil else { stopGone() }
     return value
@@ -188,20 +189,20 @@ public struct _CollectionCell {
     return ValueMap()
   }
 
-  /// It belongs to a deleted object whose values are kept: it is empty.
+  /// Whether the collection belongs to a deleted object whose values are kept. It is then empty.
   var isOfKept: Bool {
     owner.context.notesHandles && !owner.isInvalid && !owner.isThere
   }
 
   // MARK: - Changing
 
-  /// Stops the program where no transaction is open.
+  /// Stops the program if no transaction is open.
   func checkOpen() {
     owner.session.check()
     owner.session.requireTransaction("change \(name)")
   }
 
-  /// Stops the program where it can't be changed.
+  /// Stops the program if the collection can't be changed.
   private func checkChange() -> ObjectContext {
     let context = owner.context
     checkOpen()
@@ -209,7 +210,7 @@ public struct _CollectionCell {
     return context
   }
 
-  /// The values of elements that are to be stored; objects that are in no realm are added.
+  /// The values under which elements are stored. Objects that are in no realm are added.
   func stored<Element: RealmCollectionValue>(_ elements: [Element]) -> [Value] {
     if elements.isEmpty { return [] }
     if !Element._canLink, Element._elementType.target == nil {
@@ -233,7 +234,7 @@ public struct _CollectionCell {
     }
   }
 
-  /// The value of an element that is looked for; nil of an object that is not in this realm.
+  /// The value of an element that is searched for; nil for an object that is not in this realm.
   func sought<Element: RealmCollectionValue>(_ element: Element) -> Value? {
     var isElsewhere = false
     let value = element._elementValue { object in
@@ -246,12 +247,12 @@ public struct _CollectionCell {
 }
 
 extension Value {
-  /// What a collection is.
+  /// The kinds of collections.
   enum Form {
     case list, map
   }
 
-  /// Nil of what is no collection.
+  /// The kind of collection; nil for a value that is no collection.
   var form: Form? {
     switch self {
     case .list: .list

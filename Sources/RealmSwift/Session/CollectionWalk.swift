@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// The elements of a managed collection as they were when a loop over it began, read as many at a time as stand together.
+/// The elements of a managed collection as they were when a loop over it began. They are read in groups that are stored together.
 struct CollectionWalk {
   fileprivate enum Source {
     case list(StoredList)
@@ -11,8 +11,8 @@ struct CollectionWalk {
 
   private let source: Source
   private let session: RealmSession
-  /// The generation in which it began: objects among its elements may be gone since, by a deletion or since their transaction was
-  /// cancelled.
+  /// The generation in which the loop began. Objects among the elements may be gone since: they were deleted, or their
+  /// transaction was cancelled.
   let generation: UInt64
 
   fileprivate init(_ source: Source, _ session: RealmSession) {
@@ -30,7 +30,7 @@ struct CollectionWalk {
     }
   }
 
-  /// The elements, or values of a map, from a position on; none behind the last.
+  /// The elements, or the values of a map, from a position on; none after the last one.
   func elements(from position: Int) -> [Value] {
     session.check()
     return reading { () throws(StorageError) in
@@ -43,7 +43,7 @@ struct CollectionWalk {
     }
   }
 
-  /// The entries of a map from a position on; none behind the last.
+  /// The entries of a map from a position on; none after the last one.
   func entries(from position: Int) -> [(key: String, value: Value)] {
     session.check()
     let entries = reading { () throws(StorageError) -> [(key: String?, value: Value)] in
@@ -59,7 +59,7 @@ struct CollectionWalk {
 
   /// The element at a position.
   ///
-  /// - Precondition: there is one.
+  /// - Precondition: the position is in range.
   func element(at position: Int) -> Value {
     session.check()
     return reading { () throws(StorageError) in
@@ -75,7 +75,7 @@ struct CollectionWalk {
 }
 
 extension _CollectionCell {
-  /// The elements as they are now.
+  /// A walk over the elements as they are now.
   mutating func walk() -> CollectionWalk {
     let session = owner.session
     if isOfKept { return CollectionWalk(.values([], keys: []), session) }

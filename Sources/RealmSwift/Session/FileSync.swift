@@ -1,19 +1,22 @@
 import RealmStorage
 
-/// Keeps an open file the same as a server's. The file tells it what happens to it.
+/// Syncs an open file with a server. The file calls it when something happens to the file.
 protocol FileSync: AnyObject, Sendable {
-  /// A transaction of this process was committed. Called by any thread.
+  /// A transaction of this process was committed. May be called on any thread.
   func didCommit()
   /// A realm of the file was opened.
   func didOpen()
-  /// The last realm of the file is gone: only this keeps the file open now. Called under the lock of open files, so that it is to return at once.
+  /// The last realm of the file has gone, and only this keeps the file open now. It is called under the lock of open files, and
+  /// must return at once.
   func lastRealmClosed()
-  /// Uses the file no more before it returns. Called under the lock of open files.
+  /// The file will be closed. When this returns, the file must not be used any more. It is called under the lock of open files.
   func fileWillClose()
-  /// Goes on, where the program has stopped it, and calls `body` once all that the server has now can be read, or with why that will not be.
+  /// Resumes the sync if the program has stopped it, and calls `body` when all that the server has now can be read, or with the
+  /// reason why that will not happen.
   ///
-  /// - Parameter maker: of the configuration of who opens the file, which may be another one than the file was opened with first.
-  /// - Returns: ends the waiting, after which `body` may not be called any more, and nothing of it is kept.
+  /// - Parameter maker: the sync of the configuration with which the file is opened now. It may differ from that with which the
+  ///   file was opened first.
+  /// - Returns: a function that ends the wait. After it was called, `body` may not be called any more, and is freed.
   func whenUpToDate(
     for maker: (any FileSyncMaker)?, _ body: @escaping @Sendable ((any Error)?) -> Void
   ) -> @Sendable () -> Void
@@ -21,27 +24,27 @@ protocol FileSync: AnyObject, Sendable {
   func end()
 }
 
-/// Says how a file is to be kept the same as a server's.
+/// Says how a file is synced with a server.
 protocol FileSyncMaker: Sendable {
-  /// Tells what can't be together with other settings of a configuration, by stopping the program.
+  /// Stops the program if the sync can't be combined with other settings of a configuration.
   func check(_ configuration: Realm.Configuration)
-  /// Whether a file that is open for another may be opened for this one, too.
+  /// Whether a file that is open for another sync may be opened for this one, too.
   func isSame(as other: any FileSyncMaker) -> Bool
-  /// Begins to do it. `file` is open, and `hold` keeps it so.
+  /// Begins to sync a file. `file` is open, and `hold` keeps it open.
   func begin(_ file: RealmFile, _ hold: RealmFile.Hold) -> any FileSync
   /// A realm was opened.
   ///
-  /// - Parameter isFirst: none of this process was open before.
+  /// - Parameter isFirst: whether no realm of the file was open before in this process.
   func didOpen(_ realm: Realm, isFirst: Bool) throws
-  /// Throws where who uses the file may not open it any more.
+  /// - Throws: an error if the user of the file may not open it any more.
   func checkUser(_ configuration: Realm.Configuration) throws
-  /// A file that nobody has open is about to be deleted: one with changes that no server has is put aside.
+  /// A file that nobody has open is about to be deleted. If it has changes that no server has, it is moved aside.
   ///
-  /// - Returns: is to be called once the file is gone.
+  /// - Returns: a function to call when the file is gone.
   func willDelete(_ configuration: Realm.Configuration) throws -> @Sendable () -> Void
-  /// Objects may be made only of classes that are asked for.
+  /// Whether objects may be made only of classes that a subscription asks for.
   var isFlexible: Bool { get }
-  /// The names of the classes that are asked for, in the open transaction.
+  /// The names of the classes that subscriptions ask for, in the open transaction.
   func subscribed(_ transaction: WriteTransaction) throws(StorageError) -> Set<String>
   /// Writes a copy of a realm to the file of another configuration. The realm is synced, or the copy is to be.
   ///

@@ -1,33 +1,35 @@
 import RealmStorage
 import Synchronization
 
-/// What a frozen version is read with: for each thread that reads it a session of its own, since a session, and all that it
-/// remembers, is used by one thread.
+/// The sessions with which a frozen version is read. Each thread that reads it has one of its own, since a session and all that
+/// it remembers is used by one thread.
 ///
-/// A frozen session is a name for the version. Realms, objects and collections that are frozen refer to it and to its contexts, on
-/// whatever thread they are, and nothing of them changes. Each read of theirs begins by finding the reader of its thread, which a thread
-/// remembers (`RealmSession.here`, `ObjectContext.here`). What is read refers to the frozen session again (`ObjectContext.ofHandles`).
+/// A frozen session is a name for the version. Frozen realms, objects and collections refer to it and to its contexts on every
+/// thread, and nothing of them changes. Each of their reads begins with a search for the reader of the current thread, which the
+/// thread remembers (`RealmSession.here`, `ObjectContext.here`). The objects that are read refer to the frozen session again
+/// (`ObjectContext.ofHandles`).
 ///
-/// The readers belong to the frozen session, and go with it. Those of threads that have ended go when the next one is made.
+/// The readers belong to the frozen session, and are freed with it. Those of threads that have ended are freed when the next
+/// reader is made.
 final class FrozenReaders: Sendable {
-  /// No version is held, and nothing is read.
+  /// Whether the session has no version, so that nothing can be read.
   let namesOnly: Bool
-  /// Threads know the reader of theirs by it.
+  /// The number by which threads remember their reader.
   let number = ReaderNumber.next()
   private let state = Mutex(State())
 
   private struct State: @unchecked Sendable {
-    // Sendable: it is used under the lock, and each reader by its own thread only.
-    /// The version, which is held for as long as the frozen session is there.
+    // Sendable: the state is used under the lock, and each reader by its own thread only.
+    /// The version. It is held for as long as the frozen session is there.
     var snapshot: Snapshot?
     var readers: [(life: ThreadLife, session: RealmSession)] = []
-    /// The contexts that handles refer to, by the class's index.
+    /// The contexts that handles refer to, by the index of the class.
     var contexts: [Int: ObjectContext] = [:]
   }
 
   /// What was found under the lock, for the thread that found it.
   private struct Found<Object: AnyObject>: @unchecked Sendable {
-    // Sendable: it only leaves the lock.
+    // Sendable: the reference only leaves the lock.
     let reference: UncountedReference<Object>
 
     init(_ object: Object) { reference = UncountedReference(object) }
@@ -38,13 +40,14 @@ final class FrozenReaders: Sendable {
     state.withLock { $0.snapshot = snapshot }
   }
 
-  /// Lets go of the version, before the file may be closed: the frozen session ends.
+  /// Lets go of the version when the frozen session ends, before the file may be closed.
   func end() { state.withLock { $0 = State() } }
 
   /// The number of the version.
   var version: UInt64? { state.withLock { $0.snapshot?.version } }
 
-  /// The session that this thread reads the version of a frozen session with. O(readers) the first time on a thread.
+  /// The session with which the current thread reads the version of a frozen session. The first call on a thread takes O(number
+  /// of readers).
   func reader(of frozen: RealmSession) -> RealmSession {
     let life = ThreadLife.current
     let kept = Found(frozen)
@@ -59,7 +62,7 @@ final class FrozenReaders: Sendable {
     return reader.counted
   }
 
-  /// The context that handles of a class refer to.
+  /// The context that the handles of a class refer to.
   func context(_ binding: ClassBinding, of frozen: RealmSession) -> ObjectContext {
     let kept = Found(frozen)
     return state.withLock { state -> Found<ObjectContext> in

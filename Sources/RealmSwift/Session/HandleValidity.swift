@@ -1,20 +1,19 @@
-/// Which objects and collections of a session may not be used any more, though their rows may be there again: told by the
-/// generation of the session in which they were found.
+/// Tells which objects and collections of a session may not be used any more, though there may be rows with their keys. The
+/// generation of the session in which they were found decides.
 ///
-/// A key that a cancelled transaction gave is given again, to another object; so what was found of it must not be taken
-/// for that.
+/// A key that a cancelled transaction gave is given again to another object, for which an object found before must not be taken.
 struct HandleValidity {
   private var firstValid: UInt64 = 0
-  /// By class; in the order of their generations.
+  /// By class: the transactions that were cancelled, in the order of their generations.
   private var cancelled: [Int: [Cancelled]] = [:]
 
-  /// Rows that are gone with the transactions that made them.
+  /// Rows that are gone with the transaction that made them.
   private struct Cancelled {
     var births: ClosedRange<UInt64>
     var firstRow: UInt64
   }
 
-  /// What was found from this generation on is valid.
+  /// The first generation since which everything that was found is valid.
   private(set) var surelyValid: UInt64 = 0
 
   mutating func invalidateAll(before generation: UInt64) {
@@ -23,11 +22,10 @@ struct HandleValidity {
     surelyValid = generation
   }
 
-  /// The rows from `firstRow` on were made by a transaction, which was open in some generations and made nothing in the
-  /// end.
+  /// Notes that a transaction was cancelled, which had made the rows from `firstRow` on and was open in the generations `births`.
   mutating func cancel(from firstRow: UInt64, ofClass index: Int, births: ClosedRange<UInt64>) {
     surelyValid = births.upperBound + 1
-    // No row was made in between: whatever was found of these keys is gone.
+    // No row was made in between: whatever was found under these keys is gone.
     if let last = cancelled[index]?.last, last.firstRow == firstRow {
       let place = cancelled[index, default: []].count - 1
       cancelled[index]?[place].births = last.births.lowerBound...births.upperBound
@@ -36,11 +34,11 @@ struct HandleValidity {
     }
   }
 
-  /// - Parameter row: nil for a collection that belongs to no row.
+  /// - Parameter row: the row; nil for a collection that belongs to no row.
   func isInvalid(_ row: UInt64?, birth: UInt64, ofClass index: Int) -> Bool {
     if birth < firstValid { return true }
     guard let row, let cancelled = cancelled[index] else { return false }
-    // The last that began no later.
+    // Finds the last cancelled transaction that began no later.
     var (low, high) = (0, cancelled.count)
     while low < high {
       let middle = (low + high) / 2

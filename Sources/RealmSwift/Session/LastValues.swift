@@ -1,11 +1,11 @@
 import RealmStorage
 import Synchronization
 
-/// What the rows of one class held last, for the handles of objects that are deleted: of a realm that is opened with
+/// The last values of the rows of one class, for handles of objects that are deleted, in a realm that is opened with
 /// `keepsDeletedValues`.
 ///
-/// Each handle notes its row, so values are copied of rows only that somebody has a handle of, and are let go of with the last
-/// handle. No version is kept for them.
+/// Each handle notes its row. So values are copied only of rows that have a handle, and are freed with the last handle. No
+/// version is kept for them.
 final class LastValues: Sendable {
   private struct Row {
     var handles = 0
@@ -16,7 +16,7 @@ final class LastValues: Sendable {
 
   func addHandle(of row: UInt64) { rows.withLock { $0[row, default: Row()].handles += 1 } }
 
-  /// A handle has gone, on whatever thread.
+  /// A handle has gone, on any thread.
   func removeHandle(of row: UInt64) {
     rows.withLock { rows in
       guard var noted = rows[row] else { return }
@@ -25,19 +25,20 @@ final class LastValues: Sendable {
     }
   }
 
-  /// The rows that somebody has a handle of.
+  /// The rows that have handles.
   var noted: [UInt64] { rows.withLock { Array($0.keys) } }
 
   func isNoted(_ row: UInt64) -> Bool { rows.withLock { $0[row] != nil } }
 
   func values(of row: UInt64) -> [Value]? { rows.withLock { $0[row]?.values } }
 
-  /// - Parameter values: nil of a row that is there.
+  /// - Parameter values: the values of a row that was deleted; nil for a row that is there.
   func keep(_ values: [Value]?, of row: UInt64) { rows.withLock { $0[row]?.values = values } }
 }
 
 extension RealmSession {
-  /// The handles show another version from now on: what was deleted in between is copied from the one before.
+  /// The handles show another version from now on. The values of rows that were deleted in between are copied from the version
+  /// before.
   func keepLastValues(from old: Snapshot, to new: Snapshot) {
     reading { () throws(StorageError) in
       for context in knownContexts {
@@ -46,7 +47,7 @@ extension RealmSession {
         else { continue }
         for row in last.noted {
           let isThere = try newTable?.contains(row) ?? false
-          // What a transaction kept of a row that it deleted is as it was then.
+          // What a transaction kept of a row that it deleted is not replaced.
           if isThere || last.values(of: row) == nil {
             last.keep(isThere ? nil : try context.values(of: row, in: oldTable), of: row)
           }
@@ -55,7 +56,7 @@ extension RealmSession {
     }
   }
 
-  /// A table in two versions; nil where it is the same in both.
+  /// A table in two versions; nil if it is the same in both.
   private static func changed(
     _ name: String, _ old: Snapshot, _ new: Snapshot
   ) throws(StorageError) -> (Table, Table?)? {
@@ -64,9 +65,10 @@ extension RealmSession {
     return newTable?.hasSameRows(as: oldTable) == true ? nil : (oldTable, newTable)
   }
 
-  /// The open transaction is about to delete rows: those that somebody has a handle of are copied, with what it has changed.
+  /// The open transaction is about to delete rows. The values of those that have handles are copied, including the changes of the
+  /// transaction.
   ///
-  /// - Parameter rows: nil for all.
+  /// - Parameter rows: the rows; nil for all rows.
   func keepLastValues(of rows: [UInt64]?, _ binding: ClassBinding) {
     guard file.configuration.keepsDeletedValues else { return }
     reading { () throws(StorageError) in
@@ -81,10 +83,10 @@ extension RealmSession {
 }
 
 extension ObjectContext {
-  /// What a property of a deleted row held when the handle was last refreshed; nil where that is not kept.
+  /// The value that a property of a deleted row had when the handle was last refreshed; nil if values are not kept.
   ///
-  /// A row that the open transaction deleted on the way to another, as an embedded object, is as it was when the transaction began. One that the
-  /// transaction made, too, has no such values: it has the zeros of its types.
+  /// A row that the open transaction deleted along with another, such as an embedded object, has the values from before the
+  /// transaction. If the transaction also made that row, there are no such values: it has the zeros of its types.
   func lastValue(_ position: Int, _ row: UInt64) throws(StorageError) -> Value? {
     guard let lastValues else { return nil }
     if let values = lastValues.values(of: row) { return values[position] }
@@ -116,7 +118,7 @@ extension ObjectContext {
     }
   }
 
-  /// By the position of a property. Of links and collections nothing is kept.
+  /// The values by the position of their property. For links and collections nothing is kept.
   private func values<Failure>(_ value: (_ column: Int) throws(Failure) -> Value?) throws(Failure) -> [Value]
   {
     var values: [Value] = []

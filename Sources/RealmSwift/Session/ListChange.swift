@@ -1,23 +1,23 @@
 import Foundation
 import RealmStorage
 
-/// A change of the elements of a list, apart from the elements that it adds.
+/// A change of the elements of a list, without the elements that it adds.
 enum ListChange {
-  /// Puts what is added before the element at a place, or behind all.
+  /// Inserts the added elements before the element at an index, or at the end.
   case insert(at: Int)
-  /// Puts what is added, one element, into the place of another.
+  /// Replaces the element at an index by the one that is added.
   case set(Int)
   case remove(Range<Int>)
   case removeOffsets(IndexSet)
   case move(from: Int, to: Int)
-  /// Puts elements before the one at a place, or behind all; they keep their order.
+  /// Moves elements before the one at an index, or to the end. They keep their order.
   case moveOffsets(IndexSet, to: Int)
   case swap(Int, Int)
-  /// Puts what is added into the place of a range.
+  /// Replaces the elements of a range by the added elements.
   case replace(Range<Int>)
-  /// Puts the elements into other places: of each place, from which it gets its element.
+  /// Reorders the elements: for each index, the array has the index from which the element comes.
   case reorder([Int])
-  /// Puts what is added into the place of all elements.
+  /// Replaces all elements by the added elements.
   case assign
 
   /// Changes the elements of an array.
@@ -37,12 +37,12 @@ enum ListChange {
   }
 }
 
-/// A list in the open transaction. Each operation answers false where there is no such list.
+/// A list in the open transaction. Each operation returns false if the list is not there.
 struct WritableList {
   private let table: WritableTable
   private let column: Int
   private let row: UInt64
-  /// Where it stands in an `AnyRealmValue`; nil of the list of a property of its own.
+  /// The place of the list in an `AnyRealmValue`; nil for a list that is a property of its own.
   private let place: NestedPlace?
 
   init(_ table: WritableTable, _ column: Int, _ row: UInt64, _ place: NestedPlace?) {
@@ -110,8 +110,8 @@ struct WritableList {
     return try table.moveElement(from: old, to: new, of: place)
   }
 
-  /// Moves of one element each that together move many: those behind the place from the first on, those before it from the last
-  /// on, so that none moves what is still to be moved.
+  /// Moves of single elements that together move many. Elements after the target index are moved from the first one on and those
+  /// before it from the last one on, so that no move changes the index of an element that is still to be moved.
   private static func moves(of offsets: IndexSet, to place: Int) -> [(old: Int, new: Int)] {
     let (before, behind) = (offsets.filter { $0 < place }, offsets.filter { $0 >= place })
     return before.reversed().enumerated().map { ($1, place - 1 - $0) }

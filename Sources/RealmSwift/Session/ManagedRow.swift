@@ -1,13 +1,13 @@
 import RealmStorage
 
-/// A row as it was found: what a handle or a collection belongs to.
+/// A row as it was found. A handle or a collection belongs to it.
 struct ManagedRow {
   /// Keeps the context.
   private let life: SessionLife
   /// The context that handles refer to.
   private let shared: UncountedReference<ObjectContext>
   let row: UInt64
-  /// The generation of the session in which it was found.
+  /// The generation of the session in which the row was found.
   let birth: UInt64
 
   init(_ context: ObjectContext, _ row: UInt64, birth: UInt64) {
@@ -18,13 +18,13 @@ struct ManagedRow {
     self.birth = birth
   }
 
-  /// The context that is to be used on this thread.
+  /// The context that the current thread uses.
   var context: ObjectContext { shared.use { $0.here }.counted }
   var contextOfHandles: ObjectContext { shared.counted }
   var session: RealmSession { life.session.here }
-  /// It never changes, and may be used on several threads at a time.
+  /// Whether the row never changes, and may be used on several threads at a time.
   var isFrozen: Bool { shared.use { $0.isFrozen } }
-  /// It is on its way from one session to another, and can't be read.
+  /// Whether the row is on its way from one session to another, and can't be read.
   var isNameOnly: Bool { shared.use { $0.session.namesOnly } }
   var isThere: Bool { context.hasRow(row, birth: birth) }
   var isInvalid: Bool { session.isInvalid(row, birth: birth, context.binding) }
@@ -33,11 +33,11 @@ struct ManagedRow {
 
   func isSame(as other: ManagedRow) -> Bool { context.isSameTable(as: other.context) && row == other.row }
 
-  /// The same row in another session of the file; nil where it is not there.
+  /// The same row in another session of the file; nil if it is not there.
   func moved(to session: RealmSession) -> ManagedRow? {
     let context = session.context(shared.use { $0.binding })
     let birth = context.sessionOfHandles.use { $0.generation }
-    // A session that only names rows can't look.
+    // A session that only names rows can't look for them.
     guard session.namesOnly || context.here.use({ $0.hasRow(row, birth: birth) }) else { return nil }
     return ManagedRow(context, row, birth: birth)
   }

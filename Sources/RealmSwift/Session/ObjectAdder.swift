@@ -1,26 +1,27 @@
 import Foundation
 import RealmStorage
 
-/// Adds an unmanaged object, and all it links to, to a realm in its write transaction.
+/// Adds an unmanaged object, and all that it links to, to a realm in its write transaction.
 ///
-/// What is linked to comes first, so that links are known when a row is made; where objects link in a circle, the link
-/// that closes it is set afterwards. Nothing recurses: chains of objects may be as long as memory.
+/// Linked objects are added first, so that links are known when a row is made. If objects link in a circle, the link that closes
+/// it is set afterwards. No function recurses: chains of objects may be as long as memory allows.
 final class ObjectAdder {
   private let session: RealmSession
   private let policy: Realm.UpdatePolicy
-  /// The properties that were given, of objects made of dictionaries; others are given in full.
+  /// For objects that were made from dictionaries: the properties that were given. All other objects are given with all
+  /// properties.
   private let given: [ObjectIdentifier: Set<Int>]
   private var visited = Set<ObjectIdentifier>()
-  /// Embedded objects that have an owner. They are kept: those that values of the program's own types are stored as are made on the
-  /// way, and no later one must have the address of an earlier one.
+  /// Embedded objects that have an owner. They are kept, since some are made on the way, for values of the program's own types: a
+  /// later object must not get the address of an earlier one.
   private var owned: [ObjectIdentifier: ObjectBase] = [:]
-  /// Of objects that update a row, the properties that were not given and are stored as new embedded objects.
+  /// For objects that update a row: properties that were not given, and would be stored as new embedded objects.
   private var unset: [ObjectIdentifier: Set<Int>] = [:]
-  /// The rows of embedded objects that stand for others of the owner's row, and change these.
+  /// The rows of the owner's embedded objects that are updated, by the embedded objects that update them.
   private var replaced: [ObjectIdentifier: UInt64] = [:]
-  /// Embedded objects that their owner was given again where it has them.
+  /// Embedded objects that were assigned again to the property that holds them.
   private var kept = Set<ObjectIdentifier>()
-  /// Properties whose values are not stored in full yet: they link to what was not managed then.
+  /// Properties that are not stored completely yet, because they link to objects that were not managed at that time.
   private var late: [(object: ObjectBase, position: Int)] = []
 
   init(_ session: RealmSession, _ policy: Realm.UpdatePolicy, given: [ObjectIdentifier: Set<Int>] = [:]) {
@@ -29,7 +30,7 @@ final class ObjectAdder {
     self.given = given
   }
 
-  /// Answers the row of the object.
+  /// Adds an object and returns its row.
   @discardableResult
   func add(_ root: ObjectBase) -> UInt64 {
     if root.isPart { own(root) }
@@ -44,7 +45,7 @@ final class ObjectAdder {
     return root.row
   }
 
-  /// The same, but for links that close a circle.
+  /// Adds the objects without the links that close a circle.
   private func addAll(_ root: ObjectBase) {
     var stack = [root]
     while let object = stack.last {
@@ -64,7 +65,7 @@ final class ObjectAdder {
           }
         }
         if stack.count > depth {
-          // What is linked to first comes first.
+          // The object that is linked to first is added first.
           stack[depth...].reverse()
           continue
         }
@@ -85,7 +86,7 @@ final class ObjectAdder {
     late = []
   }
 
-  /// Adds an unmanaged object where that is all there is to it; nil of others. What may be an update is looked up first.
+  /// Adds an unmanaged object whose class makes that simple; nil for other objects, and for those that may update one.
   private static func addPlain(
     _ object: ObjectBase, _ session: RealmSession, _ policy: Realm.UpdatePolicy
   ) -> UInt64? {
@@ -97,12 +98,12 @@ final class ObjectAdder {
     }
   }
 
-  /// Adds an object that belongs to no other.
+  /// Adds an object that is not embedded.
   static func add(_ object: Object, to session: RealmSession, _ policy: Realm.UpdatePolicy) {
     if addPlain(object, session, policy) == nil { _ = ObjectAdder(session, policy).addInOrder(object) }
   }
 
-  /// Stops the program for an embedded object that has an owner already.
+  /// Stops the program if an embedded object has an owner already.
   private func own(_ object: ObjectBase) {
     if kept.contains(ObjectIdentifier(object)) { return }
     guard object.context == nil, owned.updateValue(object, forKey: ObjectIdentifier(object)) == nil else {
@@ -113,8 +114,8 @@ final class ObjectAdder {
     }
   }
 
-  /// Looks what an object that updates a row leaves as it is. Objects that its class links to by default, and that it was
-  /// not given, are not added. Where only what differs is to be written, an embedded object changes the one that is there.
+  /// Finds what an object that updates a row leaves unchanged. Objects that its class links to by default, and that were not
+  /// given, are not added. If only differences are to be written, an embedded object updates the one that is there.
   private func prepareUpdate(_ object: ObjectBase, _ model: ObjectModel) {
     guard policy != .error, let row = updatedRow(object, model) else { return }
     let given = given[ObjectIdentifier(object)]
@@ -130,7 +131,7 @@ final class ObjectAdder {
     }
   }
 
-  /// Tells for the embedded objects of a property which of those that are there they are, or change: by their place, or
+  /// Finds, for the embedded objects of a property, which of the stored embedded objects they are or update: by their index, or
   /// their key.
   private func prepareParts(
     of object: ObjectBase, _ property: ModelProperty, _ position: Int, by stored: Value?
@@ -162,7 +163,7 @@ final class ObjectAdder {
     }
   }
 
-  /// The row that an object will update: that with its primary key, or of the embedded object that it stands for.
+  /// The row that an object will update: the one with its primary key, or that of the embedded object that it stands for.
   private func updatedRow(_ object: ObjectBase, _ model: ObjectModel) -> UInt64? {
     if let row = replaced[ObjectIdentifier(object)] { return row }
     guard let key = model.primaryKey, model.properties.contains(where: { $0.type.canLink && !$0.isComputed })
@@ -173,7 +174,7 @@ final class ObjectAdder {
     }
   }
 
-  /// Stops the program for an object that can't be added to this realm.
+  /// Whether an object is managed by this realm. Stops the program if it can't be added to this realm.
   private func isManagedHere(_ object: ObjectBase) -> Bool {
     guard let context = object.context else { return false }
     guard context.session === session else {
@@ -199,10 +200,10 @@ final class ObjectAdder {
       guard column >= 0, unset[ObjectIdentifier(object)]?.contains(position) != true else { continue }
       var isOpen = false
       let value = property.access.stored(object, property.offset) { target in
-        // What a collection of another realm holds is met here first.
+        // Elements of a collection of another realm are first met here.
         if isManagedHere(target) { return target.row }
         if target.isPart, !visited.contains(ObjectIdentifier(target)) {
-          // Made now of a value of the program's own type.
+          // The embedded object was just made, for a value of a program's own type.
           own(target)
           addAll(target)
           return target.row
@@ -225,7 +226,7 @@ final class ObjectAdder {
     for element in value.elements ?? [] { model.check(element, fits: position) }
   }
 
-  /// Makes a row of the values, or updates the one with the same primary key.
+  /// Makes a row of the values, or updates the row with the same primary key.
   private func place(
     _ object: ObjectBase, _ values: [(column: Int, value: Value)], _ context: ObjectContext
   ) -> (row: UInt64, isNew: Bool) {

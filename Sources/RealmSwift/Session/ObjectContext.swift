@@ -1,35 +1,35 @@
 import Foundation
 import RealmStorage
 
-/// What the managed objects of one class and session share: the way to the class's table, as of now.
+/// What the managed objects of one class and session share: the access to the class's table, as it is now.
 ///
-/// It belongs to the session, which keeps it; who refers to it keeps the session.
+/// The session keeps the context. Code that refers to the context keeps the session.
 final class ObjectContext {
   unowned(unsafe) let session: RealmSession
   let binding: ClassBinding
   private var current: Table?
   private var generation: UInt64 = .max
 
-  // For handles and reads of properties, which count no reference, and are checked for no access at the same time: all is used by
-  // the session's thread, and read or set at once.
+  // The following properties are for handles and reads of properties, which count no references and do not check exclusive
+  // access. That is safe, because only the session's thread uses them, and each use reads or writes them at once.
   let sessionOfHandles: UncountedReference<RealmSession>
   @exclusivity(unchecked) fileprivate var window: RowWindow
   private let model: UncountedReference<ObjectModel>
-  /// By property, whether it is a double.
+  /// By property: whether it is a double.
   fileprivate let doubles: [Bool]
-  /// Of `readable`: no generation of a transaction.
+  /// The generation of `readable`; never a generation of a transaction.
   @exclusivity(unchecked) private var readGeneration: UInt64 = .max
-  /// The table as of then, which the window shows; nil in a transaction.
+  /// The table of that generation, which the window shows; nil in a transaction.
   @exclusivity(unchecked) private var readable: TableReference?
 
-  /// The number by which threads know their own context in place of this one, which belongs to a frozen session; 0 of all
+  /// For a context of a frozen session: the number by which threads remember their own context in place of this one; 0 for all
   /// others.
   private let readerNumber: UInt64
-  /// Of a realm whose handles of deleted objects answer with their last values.
+  /// The last values, in a realm whose handles of deleted objects keep them.
   let lastValues: LastValues?
-  /// The same, looked at for each handle.
+  /// Whether there are `lastValues`. This is read for each handle.
   let notesHandles: Bool
-  /// Of a context that reads a frozen version on one thread: the one that handles refer to.
+  /// For a context that reads a frozen version on one thread: the context that handles refer to.
   private let sharedContext: UncountedReference<ObjectContext>?
 
   init(session: RealmSession, binding: ClassBinding) {
@@ -47,14 +47,15 @@ final class ObjectContext {
     hasNumberKey = key.map { $0.column == .int64 && !$0.isOptional } ?? false
   }
 
-  /// What it shows never changes, and may be used on several threads at a time.
+  /// Whether what the context shows never changes, and may be used on several threads at a time.
   var isFrozen: Bool { readerNumber != 0 || sharedContext != nil }
 
-  /// The context that handles refer to: this one, but for one that reads a frozen version on one thread.
+  /// The context that handles refer to: for a context that reads a frozen version on one thread the one of the frozen session,
+  /// otherwise this one.
   @inline(__always)
   var ofHandles: UncountedReference<ObjectContext> { sharedContext ?? UncountedReference(self) }
 
-  /// The context that is to be used on this thread: this one, but for one of a frozen session.
+  /// The context that the current thread uses: for a context of a frozen session the thread's own, otherwise this one.
   @inline(__always)
   var here: UncountedReference<ObjectContext> {
     if _fastPath(readerNumber == 0) { return UncountedReference(self) }
@@ -68,21 +69,21 @@ final class ObjectContext {
     return reader
   }
 
-  /// Whether both are of one table and session: classes that share a table have contexts of their own.
+  /// Whether both contexts are of one table and session. Classes that share a table have separate contexts.
   func isSameTable(as other: ObjectContext) -> Bool {
     self === other || (session === other.session && binding.slot == other.binding.slot)
   }
 
-  /// The row of an object of this table and realm; nil of others, and of one that was invalidated.
+  /// The row of an object of this table and realm; nil for other objects, and for one that was invalidated.
   func row(of object: ObjectBase) -> UInt64? {
-    // One of another realm, which may be another thread's, is not looked at any closer.
+    // An object of another realm may belong to another thread, and is not looked at further.
     guard let kept = object.keptContext, kept.here.use({ isSameTable(as: $0) }),
       !session.isInvalid(object.row, birth: object.birth, binding)
     else { return nil }
     return object.row
   }
 
-  /// The table as the session sees it now; nil where there is none.
+  /// The table as the session sees it now; nil if there is none.
   func currentTable() throws(StorageError) -> Table? {
     if generation != session.generation {
       current = try session.readTable(binding)
@@ -92,13 +93,13 @@ final class ObjectContext {
   }
 
   private lazy var keptInsertion = PlainInsertion(binding)
-  /// How objects become rows where that is all there is to it; nil of classes with more to it.
+  /// Inserts objects of classes for which that is simple; nil for all other classes.
   private(set) lazy var plainInsertion = keptInsertion.map { UncountedReference($0) }
 
-  /// Its objects are found by a whole number, which is never nil.
+  /// Whether the primary key is a whole number that is never nil.
   let hasNumberKey: Bool
 
-  /// The objects that a property links to, as objects of a class.
+  /// The context of the objects that a property links to, as objects of a class.
   @inline(__always)
   func target(_ position: Int, as type: ObjectBase.Type) -> UncountedReference<ObjectContext> {
     if !type.isDynamic { return sessionOfHandles.use { $0.contextOfHandles(type) } }
@@ -124,8 +125,8 @@ final class ObjectContext {
     window.begin(nil)
   }
 
-  /// The window may be read as it is: by the thread that always may, of what the session sees, of an object that is
-  /// surely valid.
+  /// Whether the window may be read without further checks: the current thread may always use the session, the window shows what
+  /// the session sees, and the object is known to be valid.
   @inline(__always)
   fileprivate func mayReadWindow(birth: UInt64) -> Bool {
     sessionOfHandles.use { session in
@@ -133,12 +134,12 @@ final class ObjectContext {
     }
   }
 
-  /// Objects may be read of the version that the session sees, which the window shows from now on. Not in a transaction,
-  /// and not where the object is invalid.
+  /// Whether an object may be read through the window, which shows the version that the session sees from now on. False in a
+  /// transaction, and if the object is invalid.
   fileprivate func mayRead(_ row: UInt64, birth: UInt64) -> Bool {
     sessionOfHandles.use { session in
       session.check()
-      // A transaction changes what is read at each write.
+      // In a transaction, each write changes what is read.
       if session.isWriting { return false }
       if readGeneration != session.generation { refreshReadable() }
       return readable != nil && !session.isInvalid(row, birth: birth, binding)
@@ -158,13 +159,13 @@ final class ObjectContext {
     session.check()
     guard !session.isInvalid(row, birth: birth, binding) else { return false }
     return reading { () throws(StorageError) in
-      // Asked of what is being written, which is spared putting its indexes in order.
+      // A transaction is asked through its writer, which then need not bring its indexes into order.
       if session.transaction != nil { return try session.writable(binding)?.contains(row) ?? false }
       return try currentTable()?.contains(row) ?? false
     }
   }
 
-  /// A handle of the row with a whole number as its primary key; nil where there is none, and in a transaction.
+  /// A handle of the row that has a whole number as its primary key. The answer in a transaction is `notReadable`.
   ///
   /// - Precondition: the class has such a key, which is never nil.
   @inline(__always)
@@ -187,7 +188,7 @@ final class ObjectContext {
   enum Lookup {
     case object(ObjectBase)
     case none
-    /// There is more to it.
+    /// The row must be searched for in another way.
     case notReadable
   }
 
@@ -203,7 +204,7 @@ final class ObjectContext {
     ofHandles.use { shared in model.use { $0.handle(shared, row, birth: birth) } }
   }
 
-  /// Stops the program where a row is not there any more.
+  /// Stops the program because a row is not there any more.
   func stopInvalidated(_ position: Int?) -> Never {
     let name =
       position.map { "\(binding.model.name).\(binding.model.properties[$0].name)" } ?? binding.model.name
@@ -212,11 +213,11 @@ final class ObjectContext {
       "\(name) of an object that was deleted, or whose realm was invalidated; ask isInvalidated before.")
   }
 
-  /// Nothing can have changed since a row was found.
+  /// Whether nothing can have changed since a row was found.
   func isNew(birth: UInt64) -> Bool { birth == session.generation }
 
-  /// Stops where a row is not there: it was deleted, or, where nothing can have changed since it was found, the file is
-  /// damaged.
+  /// Stops the program because a row is not there. If nothing can have changed since the row was found, the file is damaged;
+  /// otherwise the row was deleted.
   func stopMissing(_ position: Int?, isNew: Bool) -> Never {
     guard isNew else { stopInvalidated(position) }
     do throws(StorageError) {
@@ -261,14 +262,14 @@ final class ObjectContext {
     if !isThere { stopMissing(position, isNew: isNew) }
   }
 
-  /// The column of a property that holds one value and no link, so that nothing else changes with it.
+  /// The column of a property whose changes change nothing else: it holds one value that is no link. Nil for other properties.
   private func onlyColumn(_ position: Int) -> Int? {
     let type = binding.model.properties[position].type
     guard type.form == .value, type.column != .link, type.column != .mixed else { return nil }
     return binding.columns[position]
   }
 
-  /// Stops the program where a property can't be set now.
+  /// Stops the program if a property can't be set now.
   private func checkChange(_ position: Int) {
     session.check()
     let property = binding.model.properties[position]
@@ -279,7 +280,7 @@ final class ObjectContext {
       "\(binding.model.name).\(property.name) can't change; create an object with the new key instead.")
   }
 
-  /// Adds to a whole number, where it is not nil; false where the sum is outside of the range.
+  /// Adds to a whole number if it is not nil. Returns false if the sum is out of range.
   func add(
     _ amount: Int64, _ position: Int, _ row: UInt64, birth: UInt64, within range: ClosedRange<Int64>
   ) -> Bool {
@@ -298,11 +299,11 @@ final class ObjectContext {
 }
 
 extension ObjectBase {
-  // Numbers and texts are alike on purpose: with a closure for what differs, a walk over objects takes an eighth longer. The first
-  // of each tries what most walks read, calls nothing meanwhile, and leaves all else to a function of its own, so that there
-  // is nothing to be kept and restored around it.
+  // The functions for numbers and texts are alike on purpose: with a closure for the difference, a walk over objects takes an
+  // eighth longer. The first function of each tries what most walks read and calls nothing meanwhile. It leaves everything else
+  // to a separate function, so that nothing must be saved and restored around the call.
 
-  /// A whole number, a truth value as 0 or 1, a link as the key of the row it points to, the bits of a double; nil for
+  /// A whole number, a truth value as 0 or 1, a link as the key of the row that it leads to, or the bits of a double; nil for
   /// null.
   @usableFromInline
   final func integer(_ position: Int) -> Int64? {
@@ -385,7 +386,8 @@ extension ObjectBase {
     } ?? Data._load(stored(position))
   }
 
-  /// What a column of a managed object's table holds, nil where that is null; nothing where there is more to it.
+  /// The content of a column in a managed object's table, nil if it is null. The outer optional is nil if the value must be read
+  /// in another way.
   @inline(__always)
   private final func read<Content>(
     _ position: Int, _ body: (inout RowWindow, UInt64) throws(StorageError) -> Found<Content>
@@ -418,7 +420,7 @@ extension ObjectBase {
     context.stopMissing(position, isNew: context.isNew(birth: birth))
   }
 
-  /// What the row of a managed object has in a property.
+  /// The stored value of a property of a managed object.
   func stored(_ position: Int) -> Value {
     guard let context else { stopUnmanaged() }
     return context.value(position, row, birth: birth)
@@ -429,7 +431,7 @@ extension ObjectBase {
     context.set(value, position, row, birth: birth)
   }
 
-  /// Adds what is linked by a property that is being set.
+  /// Returns a function that adds an object which a property is being set to, and returns its row.
   func addingRow(_ position: Int) -> _RowOfObject {
     { [self] target in
       guard let context else { return nil }
@@ -437,7 +439,7 @@ extension ObjectBase {
       let name = { "set \(context.binding.model.name).\(context.binding.model.properties[position].name)" }
       context.session.requireTransaction(name())
       context.binding.model.check(target, fits: position)
-      // An embedded object may be set again where it is.
+      // An embedded object may be assigned again to the property that holds it.
       if target.isPart, target.context?.session === context.session,
         stored(position) == .link(target.row)
       {

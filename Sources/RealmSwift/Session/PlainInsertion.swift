@@ -1,9 +1,8 @@
 import RealmStorage
 
-/// How an object of a class that links to nothing, and whose values need no closer look, becomes a row: its values go there
-/// as they are.
+/// Inserts an object whose class has no links and whose values need no further check: its values are stored as they are.
 final class PlainInsertion {
-  /// Of one property. A class, since to take a closure out of a list counts a reference.
+  /// Inserts one property. This is a class because taking a closure out of an array counts a reference.
   private final class Step {
     let insert: (ObjectBase, _ offset: Int, inout NewRow, _ column: Int) throws(StorageError) -> Void
     let offset: Int
@@ -20,10 +19,10 @@ final class PlainInsertion {
   }
 
   private let steps: [UncountedReference<Step>]
-  /// Keeps them.
+  /// Keeps the steps.
   private let kept: [Step]
 
-  /// Nil for a class where values are to be made first, or objects it links to added.
+  /// Nil for a class whose values must be made first, or that links to objects that must be added.
   init?(_ binding: ClassBinding) {
     var steps: [Step] = []
     for (property, column) in zip(binding.model.properties, binding.columns) where !property.isComputed {
@@ -34,7 +33,7 @@ final class PlainInsertion {
     self.steps = steps.map { UncountedReference($0) }
   }
 
-  /// The row of an unmanaged object, which shows it from now on; nil where there is an object with its primary key.
+  /// Adds an unmanaged object, which becomes managed, and returns its row; nil if there is an object with its primary key.
   func add(_ object: ObjectBase, _ context: ObjectContext) -> UInt64? {
     let (session, binding) = (context.sessionOfHandles, context.binding)
     let row = session.use { session in

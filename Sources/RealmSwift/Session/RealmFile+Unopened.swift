@@ -3,8 +3,8 @@ import RealmStorage
 
 /// What is done with a file that nobody in this process has open.
 extension RealmFile {
-  /// Makes a file that nobody has open small, where the program says so when it is asked. Where that can't be done the
-  /// file stays as it is, and can be opened.
+  /// Compacts a file that nobody has open, if the program's closure returns true. If that is not possible, the file stays as it
+  /// is and can be opened.
   static func compact(_ configuration: Realm.Configuration) {
     guard let ask = configuration.shouldCompactOnLaunch, Realm.fileExists(for: configuration) else { return }
     let path = configuration.url.path
@@ -19,7 +19,7 @@ extension RealmFile {
     }
   }
 
-  /// Bytes of a file, and of what it holds; nil where nothing is to be gained, or somebody has it open.
+  /// The size of a file and the size of its content, in bytes; nil if there is nothing to gain, or somebody has it open.
   private static func sizes(
     _ path: String, _ options: Database.Options
   ) throws(StorageError) -> (total: Int, used: Int)? {
@@ -31,8 +31,9 @@ extension RealmFile {
     return (Int(clamping: report.fileBytes), Int(clamping: report.liveBytes))
   }
 
-  /// Refuses to delete a synced file with changes that no server has by a configuration without sync: only its app knows where such a file is
-  /// put aside. Of a file that can't be read, as without its key, nobody can tell.
+  /// Refuses to delete a synced file with changes that no server has, if the configuration has no sync: only the file's app knows
+  /// into which folder such a file is moved. If a file can't be read, for example without its key, this can't be known, and it is
+  /// not refused.
   ///
   /// - Throws: `Realm.Error.incompatibleHistories`.
   static func checkIsUploaded(_ configuration: Realm.Configuration) throws {
@@ -47,7 +48,8 @@ extension RealmFile {
       path: path)
   }
 
-  /// How many changesets no server is known to have decided; nil of a file that is not synced or can't be read.
+  /// The number of changesets that no server is known to have accepted or refused; nil for a file that is not synced or can't be
+  /// read.
   private static func pendingChangesets(_ configuration: Realm.Configuration) -> Int? {
     let key = configuration.encryptionKey.map { Array($0) }
     do throws(StorageError) {

@@ -2,38 +2,38 @@ import Foundation
 import RealmStorage
 import Synchronization
 
-/// A realm that is open in this process, shared by all threads that use it.
+/// A realm that is open in this process. All threads that use it share this object.
 final class RealmFile: Sendable {
   let database: Database
-  /// Those that its realms were opened with.
+  /// The classes that its realms were opened with.
   let classes = KnownClasses()
-  /// As it was opened first.
+  /// The configuration that it was opened with first.
   let configuration: Realm.Configuration
   private let boundVersion = Mutex<UInt64>(0)
   private let place: String
-  /// What waits for the writer's lock and the disk on behalf of sessions.
+  /// Waits for the writer's lock and for the disk on behalf of sessions.
   let disk = DiskQueue()
   private let sessions = Mutex<[SessionKey: KnownSession]>([:])
   private let watching = Mutex<(any FileWatcher)?>(nil)
-  /// What keeps it the same as a server's, from when it is open on. It keeps the file, until it ends.
+  /// What syncs the file with a server, from the moment the file is open. It keeps the file until it ends.
   private let syncing = Mutex<(any FileSync)?>(nil)
 
-  /// What a session is found by: nobody has two of one file.
+  /// Identifies a session: there is at most one for each key of a file.
   private enum SessionKey: Hashable {
     case live(Scheduler)
     case frozen(version: UInt64, schema: ObjectIdentifier)
-    /// Names objects of a version in none, for who takes them from one session to another.
+    /// A session that names objects, and has no version. References from one session to another use it.
     case naming(schema: ObjectIdentifier)
   }
 
-  /// A session that has not ended: as its last act it takes this away, under the lock.
+  /// A session that has not ended. Its last act is to remove this entry, under the lock.
   private struct KnownSession: @unchecked Sendable {
-    // Sendable: it is looked at under the lock, and what it refers to is used by the one it belongs to only.
+    // Sendable: the reference is looked at under the lock, and the session itself is used only by its owner.
     private let session: UncountedReference<RealmSession>
     private let holders: HolderCount
     let id: ObjectIdentifier
     let inbox: SchedulerInbox
-    /// It is told already that there is a newer version, and has not looked yet.
+    /// Whether the session was told that there is a newer version, and has not looked yet.
     var isTold = false
 
     init(_ session: RealmSession) {
@@ -43,18 +43,18 @@ final class RealmFile: Sendable {
       inbox = session.inbox
     }
 
-    /// What keeps it; nil where it is ending, which is told without touching it: whoever lets go of it last ends it, which
-    /// takes the lock.
+    /// A life that keeps the session; nil if the session is ending. This is found out without touching the session: the holder
+    /// that lets go of it last ends it, and takes the lock for that.
     var life: SessionLife? {
       guard holders.tryToAdd() else { return nil }
       let life = session.counted.life
-      // Not the last: the life is another.
+      // This is not the last holder, since the life is another one.
       _ = holders.remove()
       return life
     }
   }
 
-  /// What is to be told when nothing is locked any more: a logger may open realms itself.
+  /// Messages that are logged when no lock is held, since a logger may open realms itself.
   private typealias Notes = [(level: LogLevel, message: String)]
 
   init(_ configuration: Realm.Configuration, place: String, _ database: Database) {
@@ -114,7 +114,7 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// Does to a file that nobody has open what opening it would do, and takes it back.
+  /// Does with a file that nobody has open what opening it would do. The caller takes it back.
   ///
   /// - Throws: `Realm.Error`; what the migration block throws.
   static func tryingMigration<Result>(
@@ -157,7 +157,7 @@ final class RealmFile: Sendable {
   }
 
   var isSynced: Bool { configuration.syncing != nil }
-  /// Nothing of it is on a disk.
+  /// Whether nothing of the realm is on a disk.
   var isInMemory: Bool { configuration.inMemoryIdentifier != nil }
 
   static func options(_ configuration: Realm.Configuration) -> Database.Options {
@@ -176,9 +176,11 @@ final class RealmFile: Sendable {
   private static let open = Mutex<[String: Open]>([:])
   private static let gate = OpeningGate()
 
-  /// The session of whoever asks: one for each thread or queue that uses a realm. It has the configuration's classes.
+  /// The session of the caller: one for each thread, queue or actor that uses the realm. It gets the classes of the
+  /// configuration.
   ///
-  /// - Parameter isUsed: who asks uses a realm of the configuration already, which stays usable when its user is removed.
+  /// - Parameter isUsed: whether the caller uses a realm of the configuration already, which stays usable when its user is
+  ///   removed.
   /// - Throws: `Realm.Error`; what `FileSyncMaker.checkUser` throws.
   static func session(
     _ configuration: Realm.Configuration, _ owner: Scheduler, isUsed: Bool = false
@@ -193,7 +195,7 @@ final class RealmFile: Sendable {
         try open.withLock { open in try existing(&open, place, configuration, owner) }
         ?? first(configuration, place, owner, &notes)
       let life = entry.life
-      // Not under the lock: who makes tables in an open file waits for the transactions of others.
+      // This is not done under the lock: making tables in an open file waits for the transactions of others.
       let view = try life.session.open(configuration)
       if let maker = configuration.syncing {
         life.session.file.sync?.didOpen()
@@ -208,18 +210,18 @@ final class RealmFile: Sendable {
 
   private struct Entry {
     let life: SessionLife
-    /// No realm of the file was open before in this process.
+    /// Whether no realm of the file was open before in this process.
     let isFirst: Bool
   }
 
-  /// The session in a realm that was not open.
+  /// Opens a realm that is not open, and makes its first session.
   private static func first(
     _ configuration: Realm.Configuration, _ place: String, _ owner: Scheduler, _ notes: inout Notes
   ) throws -> Entry {
-    // None of it under the lock: it runs code of the program, or stops it where classes can't be stored.
+    // None of this is done under the lock: it runs code of the program, or stops the program if classes can't be stored.
     let models = RealmSchema.models(configuration.objectTypes)
     return try gate.opening(place) {
-      // Another thread may have opened it while this one waited.
+      // Another thread may have opened the file while this one waited.
       if let entry = try open.withLock({ open in try existing(&open, place, configuration, owner) }) {
         return entry
       }
@@ -234,7 +236,7 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// The session in a realm that is open; nil where it is not.
+  /// The session in a realm that is open; nil if the realm is not open.
   private static func existing(
     _ open: inout [String: Open], _ place: String, _ configuration: Realm.Configuration, _ owner: Scheduler
   ) throws -> Entry? {
@@ -243,7 +245,7 @@ final class RealmFile: Sendable {
     if let life = found.file.sessions.withLock({ $0[.live(owner)]?.life }) {
       return Entry(life: life, isFirst: false)
     }
-    // What syncs the file may be all that has it open still.
+    // It may be that only what syncs the file still has it open.
     let isFirst = found.sessions == 1 && found.file.sync != nil
     open[place]?.sessions += 1
     return Entry(life: found.file.newSession(owner), isFirst: isFirst)
@@ -255,7 +257,7 @@ final class RealmFile: Sendable {
     syncing.withLock { $0 = sync }
   }
 
-  /// What keeps it the same as a server's; nil of a file that is not synced.
+  /// What syncs the file with a server; nil for a file that is not synced.
   var sync: (any FileSync)? { syncing.withLock { $0 } }
 
   private func newSession(_ owner: Scheduler) -> SessionLife {
@@ -265,9 +267,9 @@ final class RealmFile: Sendable {
     return life
   }
 
-  /// The session of a scheduler, which is made where there is none.
+  /// The session of a scheduler. It is made if there is none.
   ///
-  /// - Precondition: a session is there, of whatever kind, so that the file stays open.
+  /// - Precondition: there is a session of any kind, so that the file stays open.
   func liveSession(_ owner: Scheduler) -> SessionLife {
     Self.open.withLock { open in
       if let life = sessions.withLock({ $0[.live(owner)]?.life }) { return life }
@@ -276,10 +278,10 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// The frozen session of a version: one for all that have the same classes.
+  /// The frozen session of a version. All callers with the same classes share it.
   ///
   /// - Parameter snapshot: the version; nil for a session that only names objects.
-  /// - Precondition: a session is there.
+  /// - Precondition: there is a session of any kind.
   func frozenSession(
     _ snapshot: Snapshot?, _ schema: RealmSchema, _ configuration: Realm.Configuration
   ) -> SessionLife {
@@ -291,7 +293,7 @@ final class RealmFile: Sendable {
     Self.open.withLock { $0[place]?.sessions += 1 }
     let life = RealmSession.begin(session)
     let entry = KnownSession(session)
-    // Of two threads that freeze at the same time, the first counts. The other session ends with its life.
+    // If two threads freeze at the same time, the first session counts. The other one ends with its life.
     return sessions.withLock { sessions in
       if let first = sessions[key]?.life { return first }
       sessions[key] = entry
@@ -299,7 +301,7 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// The scheduler that code is running in now, of those that the file is open for; that of the thread where there is none.
+  /// The queue or actor that the code is running on, if the file is open for it; else the scheduler of the thread.
   var schedulerHere: Scheduler {
     let known = sessions.withLock { sessions in
       sessions.keys.compactMap { key -> Scheduler? in
@@ -315,16 +317,16 @@ final class RealmFile: Sendable {
     return here ?? .current
   }
 
-  /// A session has committed: the others move on when their thread, queue or actor gets to it. Those of threads that can't be called
-  /// stay where they are.
+  /// A session has committed: the others move on when their thread, queue or actor gets to it. Sessions of threads that can't be
+  /// called stay where they are.
   ///
-  /// - Parameter session: nil where another process has.
+  /// - Parameter session: the session; nil if another process has committed.
   func didCommit(_ session: RealmSession?) {
     watching.withLock { $0 }?.didCommit()
     if session != nil { sync?.didCommit() }
     let id = session.map { ObjectIdentifier($0) }
     let told = sessions.withLock { sessions in
-      // Not by the keys: to compare actors may let go of one, and with it end a session, which takes this lock.
+      // The keys are not used here: comparing actors may free one, and with it end a session, which takes this lock.
       var told: [(key: SessionKey, inbox: SchedulerInbox)] = []
       for index in sessions.indices {
         let known = sessions.values[index]
@@ -334,7 +336,7 @@ final class RealmFile: Sendable {
       }
       return told
     }
-    // A session that is told is not kept for that.
+    // A session is not kept until it looks for the new version.
     for (key, inbox) in told { inbox.enqueue { [weak self] in self?.autorefresh(key) } }
   }
 
@@ -346,7 +348,7 @@ final class RealmFile: Sendable {
     life?.session.autorefreshNow()
   }
 
-  /// What watches the file from now on; it is made once.
+  /// The watcher of the file, which is made once.
   func watcher<Watcher: FileWatcher>(_ make: () -> Watcher) -> Watcher {
     watching.withLock { watching in
       if let watcher = watching as? Watcher { return watcher }
@@ -356,25 +358,25 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// A session has ended. With the last the file is closed, before anyone can open it again.
+  /// A session has ended. With the last one the file is closed, before anyone can open it again.
   func leave(_ id: ObjectIdentifier) {
     leave {
       self.sessions.withLock { sessions in
-        // Not by the key, in which an actor may be gone.
+        // The entry is not found by its key, whose actor may be gone.
         if let index = sessions.firstIndex(where: { $0.value.id == id }) { sessions.remove(at: index) }
       }
     }
   }
 
-  /// Keeps the file open, for who uses it beside its sessions.
+  /// Keeps the file open, for a user other than its sessions.
   ///
-  /// - Precondition: a session is there.
+  /// - Precondition: there is a session of any kind.
   func hold() -> Hold {
     Self.open.withLock { $0[place]?.sessions += 1 }
     return Hold(self)
   }
 
-  /// The file stays open until `end()`, or until this goes.
+  /// Keeps the file open until `end()` is called, or this is freed.
   final class Hold: Sendable {
     let file: RealmFile
     private let hasEnded = Atomic<Bool>(false)
@@ -382,12 +384,12 @@ final class RealmFile: Sendable {
     fileprivate init(_ file: RealmFile) { self.file = file }
     deinit { end() }
 
-    /// Lets go of the file now: another thread, which handed this over, may still refer to it for a moment.
+    /// Lets go of the file now, even if another thread that handed this over still refers to it for a moment.
     func end() {
       if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) { file.leave {} }
     }
 
-    /// Lets go of the file if nobody else uses it; answers whether that is so.
+    /// Lets go of the file if nobody else uses it. Returns whether that is the case.
     func endIfLast() -> Bool {
       guard !hasEnded.load(ordering: .acquiring) else { return true }
       let isLast = file.leave(ifLast: true) {}
@@ -398,7 +400,7 @@ final class RealmFile: Sendable {
 
   @discardableResult
   private func leave(ifLast: Bool = false, _ forget: () -> Void) -> Bool {
-    // What syncs the file refers to it, and is let go of outside of the lock.
+    // What syncs the file refers to it, and is freed outside of the lock.
     let (isClosed, ended) = Self.open.withLock { open -> (Bool, (any FileSync)?) in
       guard var entry = open[place], !ifLast || entry.sessions == 1 else {
         if !ifLast { forget() }
@@ -424,17 +426,19 @@ final class RealmFile: Sendable {
     return open.withLock { $0[place] != nil }
   }
 
-  /// Ends what keeps a file the same as a server's, where that is all that has the file open.
+  /// Ends what syncs a file with a server, if nothing else has the file open.
   static func endIdleSync(_ configuration: Realm.Configuration) { endIdleSync(at: place(configuration)) }
 
   private static func endIdleSync(at place: String) {
-    // Observers that have ended may be on their way out, too.
+    // Observers that have ended may not have been freed yet.
     open.withLock { $0[place]?.file.watching.withLock { $0 } }?.settle()
     let syncing = open.withLock { open in open[place].flatMap { $0.sessions == 1 ? $0.file.sync : nil } }
     syncing?.end()
   }
 
-  /// - Parameter losesUnsynced: changes that no server has go with the file, or were looked for before.
+  /// Deletes the files of a realm. Returns whether there were any.
+  ///
+  /// - Parameter losesUnsynced: whether changes that no server has may be lost, or the caller has looked for them.
   /// - Throws: `Realm.Error`.
   static func delete(_ configuration: Realm.Configuration, losesUnsynced: Bool = false) throws -> Bool {
     let place = place(configuration)
@@ -445,7 +449,7 @@ final class RealmFile: Sendable {
           .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
           path: configuration.fileURL?.path)
       }
-      // Before it is looked for what was not uploaded: who has it open may write.
+      // This comes before the search for changes that were not uploaded: a process that has the file open may write some.
       if configuration.syncing != nil || losesUnsynced { waitUntilClosed(configuration.url.path) }
       if !losesUnsynced { try checkIsUploaded(configuration) }
       let didDelete = try configuration.syncing?.willDelete(configuration)
@@ -462,7 +466,8 @@ final class RealmFile: Sendable {
     return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: path) }
   }
 
-  /// Waits for who has let go of a synced file and reads its last version still, for a second at most: what syncs it works on a queue of its own.
+  /// Waits, for at most a second, for code that has let go of a synced file and still reads its last version: the sync of the
+  /// file works on a queue of its own.
   static func waitUntilClosed(_ path: String) {
     for _ in 0..<200 {
       guard (try? Database.isOpen(path: path)) == true else { return }
@@ -475,7 +480,7 @@ final class RealmFile: Sendable {
     return resolved(configuration.url.standardizedFileURL).path
   }
 
-  /// Without symbolic links, also where the file, or the folder it is to be in, is not there yet.
+  /// The path without symbolic links, even if the file or its folder is not there yet.
   private static func resolved(_ url: URL) -> URL {
     let parent = url.deletingLastPathComponent()
     if parent.path == url.path || FileManager.default.fileExists(atPath: url.path) {
@@ -484,7 +489,7 @@ final class RealmFile: Sendable {
     return resolved(parent).appendingPathComponent(url.lastPathComponent)
   }
 
-  /// Refuses a configuration that asks for what can't be had while the file is open.
+  /// Refuses a configuration whose settings are not possible while the file is open.
   private func check(_ other: Realm.Configuration) throws {
     let path = other.fileURL?.path
     if !Realm.Configuration.isSame(other.syncing, configuration.syncing) {

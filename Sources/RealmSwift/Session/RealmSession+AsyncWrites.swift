@@ -10,9 +10,9 @@ extension RealmSession {
     return made
   }
 
-  /// Begins a transaction where nobody has to be waited for; answers whether it did.
+  /// Begins a transaction if that is possible without waiting. Returns whether it has begun one.
   ///
-  /// - Parameter isTurn: it is for a waiter that was called, which may take the lock that was asked for.
+  /// - Parameter isTurn: whether this is for a waiter that was called, which may take the lock that was asked for.
   func beginIfFree(isTurn: Bool, whereVersions most: UInt?) throws -> Bool {
     guard transaction == nil else { return false }
     return try passingOnFailure {
@@ -26,10 +26,10 @@ extension RealmSession {
     }
   }
 
-  /// Commits so that all see it; it is not sure yet to survive a loss of power.
+  /// Commits so that all realms see it. It may not survive a loss of power yet.
   func commitRelaxed() throws { try commitWrite(file.isInMemory ? .full : .relaxed) }
 
-  /// Where a transaction does not begin, the next that waits does.
+  /// If a transaction does not begin, the next one that waits does.
   @discardableResult
   func passingOnFailure<Result>(_ body: () throws -> Result) throws -> Result {
     do {

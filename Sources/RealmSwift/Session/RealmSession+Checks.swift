@@ -1,8 +1,8 @@
 import RealmStorage
 
-/// What must hold before something is done, and what is said where it does not.
+/// What must hold before something is done, and the messages if it does not.
 extension RealmSession {
-  /// Stops the program where it can't be written here.
+  /// Stops the program if this session can't be written.
   func checkWritable() {
     check()
     checkCounted("begin a transaction of their own; what the block changes is in the migration's")
@@ -12,7 +12,7 @@ extension RealmSession {
     }
   }
 
-  /// Stops the program where the session is a migration's: it ends with the block.
+  /// Stops the program if the session is that of a migration, which ends with the block.
   func checkCounted(_ what: String) {
     if isCounted { return }
     raise(
@@ -21,13 +21,13 @@ extension RealmSession {
     )
   }
 
-  /// Stops the program where the session is frozen.
+  /// Stops the program if the session is frozen.
   func checkThawed(_ what: String) {
     guard isFrozen else { return }
     raise("Frozen realm", "a frozen realm at \(file.database.path) can't \(what).")
   }
 
-  /// - Throws: where more versions are read than the configuration allows.
+  /// - Throws: `Realm.Error.fail` if more versions are in use than `most`.
   func checkActiveVersions(_ most: UInt?) throws {
     guard let most, most > 0 else { return }
     let count = file.database.activeVersions
@@ -38,7 +38,7 @@ extension RealmSession {
         + "release the realms of other threads, or allow more.", path: file.database.path)
   }
 
-  /// - Parameter isEnd: the transaction is to end, so that somebody thinks to have begun it.
+  /// - Parameter isEnd: whether the transaction is to end, so that the program believes to have begun it.
   @discardableResult
   func requireTransaction(_ what: @autoclosure () -> String, isEnd: Bool = false) -> WriteTransaction {
     guard let transaction else {
@@ -61,9 +61,11 @@ extension RealmSession {
     return transaction
   }
 
-  /// Objects may be made only of classes that a subscription asks for: the server would not keep them for this file.
+  /// Checks that objects were made only of classes that a subscription asks for, since the server would not keep others for this
+  /// file.
   ///
-  /// - Throws: `Realm.Error.noSubscriptionForWrite`. The transaction is cancelled then.
+  /// - Throws: `Realm.Error.noSubscriptionForWrite`; `Realm.Error` if the subscriptions can't be read. The transaction is then
+  ///   cancelled.
   func checkSubscriptions(_ open: WriteTransaction) throws {
     guard let maker = file.configuration.syncing, maker.isFlexible else { return }
     let made = madeClasses.filter { !$0.model.isEmbedded }
@@ -84,14 +86,14 @@ extension RealmSession {
     throw error
   }
 
-  /// What is wrong where another process has brought the file to a version that this one's classes are not of.
+  /// The message for a file that another process has brought to a version which the classes of this one do not fit.
   func changedSchema(_ version: UInt64) -> String {
     "another process brought \(file.database.path) to schema version \(version), and this one opened it with version "
       + "\(file.schemaVersion); let go of its realms and objects, and open it with the classes of that version."
   }
 
-  /// Whether a version of the file can be used, of which another process may have changed the schema: where it only added classes and
-  /// properties, the classes of this process fit its tables as before.
+  /// Whether a version of the file can be used, whose schema another process may have changed. If that process only added classes
+  /// and properties, the classes of this process fit the tables as before.
   func takesIn(
     _ version: UInt64, _ schemas: () throws(StorageError) -> [TableSchema]
   ) throws(StorageError) -> Bool {

@@ -3,7 +3,7 @@ import RealmStorage
 extension RealmSession {
   /// The tables of the file as classes of dynamic objects, as the session sees them now.
   private func currentModels() throws(StorageError) -> TableModels {
-    // A migration decides itself what is shown.
+    // A migration decides itself which tables are shown.
     if let tableModels, areTableModelsChecked || !isCounted { return tableModels }
     let tables = try currentTables()
     let models: TableModels
@@ -30,7 +30,7 @@ extension RealmSession {
 
   /// The dynamic objects of a table, by its name.
   ///
-  /// - Precondition: there is such a table: otherwise the program stops.
+  /// - Precondition: there is such a table. Otherwise the program stops.
   func tableContext(_ name: String) -> ObjectContext {
     check()
     let models = reading { () throws(StorageError) in try currentModels() }
@@ -44,7 +44,7 @@ extension RealmSession {
     return context(found)
   }
 
-  /// The dynamic objects of a table that something links to; nil where there is no such table.
+  /// The dynamic objects of a table to which something links; nil if there is no such table.
   func tableContext(_ id: UInt32) -> ObjectContext? {
     let found = reading { () throws(StorageError) in try currentModels().binding(table: id) }
     return found.map { context($0) }

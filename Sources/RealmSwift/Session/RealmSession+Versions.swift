@@ -1,11 +1,11 @@
 import Foundation
 import RealmStorage
 
-/// The version that a session reads, for others.
+/// Gives the version that a session reads to others.
 extension RealmSession {
-  /// The frozen session of the version that it reads; in a transaction, of that which the transaction began with.
+  /// The frozen session of the version that is read; in a transaction, of the version that the transaction began with.
   ///
-  /// - Parameter namesOnly: the version is left out: the session only names objects.
+  /// - Parameter namesOnly: whether the version is left out, so that the session only names objects.
   func frozen(namesOnly: Bool = false) -> SessionLife {
     check()
     if isFrozen, !namesOnly { return life }
@@ -19,14 +19,14 @@ extension RealmSession {
     return file.frozenSession(version, schema, view.configuration)
   }
 
-  /// The classes, without those whose tables are there with the open transaction only: it may be cancelled.
+  /// The classes, without those whose tables are only in the open transaction, which may be cancelled.
   private var lastingSchema: RealmSchema {
     if provisional.isEmpty { return schema }
     return RealmSchema(
       schema.bindings.filter { $0.table == nil || file.classes.isKnown($0) }, isDefault: schema.isDefault)
   }
 
-  /// The number of the version that it reads; in a transaction, of the first that may show what the transaction did.
+  /// The number of the version that is read; in a transaction, that of the first version that may show what the transaction did.
   func versionNumber() -> UInt64 {
     reading { () throws(StorageError) in
       if let transaction { return transaction.base.number + 1 }
@@ -34,7 +34,7 @@ extension RealmSession {
     }
   }
 
-  /// Writes what is read, with what an open transaction has changed, to a new file.
+  /// Writes what is read, with the changes of an open transaction, to a new file.
   func copy(to path: String, key: Data?) throws {
     check()
     let key = key.map { Array($0) }

@@ -2,33 +2,33 @@ import Foundation
 import RealmStorage
 import Synchronization
 
-/// A realm as one thread, queue or actor sees it: the version it reads, or its write transaction.
+/// A realm as one thread, queue or actor sees it: the version that it reads, or its write transaction.
 ///
-/// A frozen session is the name of a version that never changes, whoever reads it (`FrozenReaders`).
+/// A frozen session is the name of a version that never changes, whatever thread reads it (`FrozenReaders`).
 final class RealmSession {
   let file: RealmFile
   let owner: Scheduler
-  /// The thread that may always use it; nobody where it belongs to a queue.
+  /// The thread that may always use the session; `nobody` if the session belongs to a queue.
   private let home: ThreadID
-  /// The compiler sees to it that its objects are used where it is.
+  /// Whether the compiler guarantees that objects of the session are used where it belongs.
   private let isKeptByCompiler: Bool
-  /// Of a frozen session: what its version is read with.
+  /// For a frozen session: the sessions with which threads read its version.
   let readers: FrozenReaders?
-  /// Of a session that reads a frozen version on one thread: the frozen session, which keeps it.
+  /// For a session that reads a frozen version on one thread: the frozen session, which keeps it.
   let shared: UncountedReference<RealmSession>?
-  /// Takes blocks that are to be run where the session is used.
+  /// Takes blocks that are to run where the session is used.
   let inbox: SchedulerInbox
-  /// Nil before the first transaction that begins later.
+  /// Transactions that begin later; nil before the first one.
   var pendingWrites: AsyncWrites?
   private(set) var transaction: WriteTransaction? {
     didSet { isWriting = transaction != nil }
   }
   @exclusivity(unchecked) private(set) var isWriting = false
-  /// When it began.
+  /// The generation in which the open transaction began.
   private var transactionGeneration: UInt64 = 0
-  /// Of the open transaction, for references to what it made.
+  /// The fate of the open transaction, for references to objects that it made.
   private(set) lazy var fate = TransactionFate()
-  /// Nil until something is read, and after `invalidate()`.
+  /// The version that is read; nil until something is read, and after `invalidate()`.
   private var snapshot: Snapshot? {
     didSet {
       forgetTables()
@@ -36,56 +36,57 @@ final class RealmSession {
       if let snapshot { follow(snapshot) }
     }
   }
-  /// Where handles of deleted objects keep their values: the version that they have been refreshed to; in a transaction, that which
-  /// it began with.
+  /// The version that handles of deleted objects have been refreshed to, if they keep their values; in a transaction, the version
+  /// that it began with.
   private(set) var followed: Snapshot?
   /// Grows whenever what is read may have changed.
   @exclusivity(unchecked) private(set) var generation: UInt64 = 0 {
     didSet { broadGeneration = generation }
   }
-  /// Since this generation nothing has changed but values of single properties, which `written` knows.
+  /// The last generation in which more changed than values of single properties, which `written` knows.
   @exclusivity(unchecked) private var broadGeneration: UInt64 = 0
-  /// The classes of all realms of the session, which all objects of it may be of.
+  /// The classes of all realms of the session. Its objects are of these classes.
   private(set) var schema = RealmSchema([], isDefault: false)
-  /// What it was opened with first, and all its classes: the realm of its objects.
+  /// The realm of the session's objects: it has all classes, and the configuration that the session was opened with first.
   private var whole: RealmView?
   /// The classes of realms that were opened in the open transaction, and needed tables.
   private(set) var provisional: [(schema: RealmSchema, list: ClassList)] = []
-  /// Those whose transaction was cancelled, and the classes that are bound to no table any more.
+  /// The classes of realms whose transaction was cancelled, and the indexes of the classes that are bound to no table any more.
   private var lost: (schemas: [RealmSchema], indices: Set<Int>) = ([], [])
-  /// Of the version that its classes were seen to fit last.
+  /// The schema version of the last version of the file that the classes were seen to fit.
   lazy var schemaVersion = file.schemaVersion
-  /// How often there were any.
+  /// The number of times that classes were lost.
   @exclusivity(unchecked) private(set) var losses = 0
-  /// The ways to its classes, which live as long as it does.
+  /// The contexts of the classes, which live as long as the session.
   @exclusivity(unchecked) private var contexts: [ObjectContext?] = []
-  /// Of the class that was asked for last.
+  /// The context of the class that was asked for last.
   @exclusivity(unchecked) private var lastContext:
     (type: ObjectIdentifier, context: UncountedReference<ObjectContext>)?
-  /// The handles and the lives that refer to it from outside. It is there until none is left.
+  /// Counts the handles and lives that refer to the session from outside. The session is there until none is left.
   let holders = HolderCount()
-  /// Under a lock: who compares objects, or asks for their realm, may do so on any thread.
+  /// Guarded by a lock, since objects may be compared, and asked for their realm, on any thread.
   private let lastLife = Mutex(WeakLife())
 
   private struct WeakLife { weak var life: SessionLife? }
-  /// The file stays open for as long as it is there.
+  /// Whether the session keeps the file open.
   private(set) var isCounted = true
-  /// Of a session that a migration writes by.
+  /// For a session with which a migration writes: what the migration notes.
   var migration: MigrationNotes?
-  /// The tables as classes of dynamic objects, as they were when such were asked for last.
+  /// The tables as classes of dynamic objects, as they were when these were last asked for.
   var tableModels: TableModels?
-  /// They are known to be those that the session sees.
+  /// Whether `tableModels` are known to be the tables that the session sees.
   var areTableModelsChecked = false
-  /// Which handles may still be used.
+  /// Tells which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
   /// What the open transaction did with each table.
   @exclusivity(unchecked) private var written: [Written] = []
 
   private struct Written {
     var table: WritableTable?
-    /// The first row it made.
+    /// The first row that the transaction made.
     var firstRow = UInt64.max
-    /// By the position of a column: the generation in which a value of it was set last. Those behind the last were never set.
+    /// By the position of a column: the generation in which one of its values was last set alone. Columns beyond the end were
+    /// never set.
     var columns: [UInt64] = []
   }
 
@@ -98,7 +99,8 @@ final class RealmSession {
     inbox = SchedulerInbox(owner)
   }
 
-  /// What a migration reads or writes, on the thread that opens the file: a version, or the migration's transaction, which this does not end.
+  /// Makes a session with which a migration reads or writes, on the thread that opens the file. It has a version, or the
+  /// migration's transaction, which it does not end.
   init(migrating file: RealmFile, _ version: Snapshot, _ transaction: WriteTransaction?) {
     self.file = file
     owner = .current
@@ -113,7 +115,8 @@ final class RealmSession {
     adopt(schema, file.configuration)
   }
 
-  /// The table of a class has other columns than it had: it is asked for again, and objects of it that were found before are of no use.
+  /// Notes that the table of a class has other columns now: the table is asked for again, and objects of it that were found
+  /// before are invalid.
   func forgetWritten(_ binding: ClassBinding) {
     makeRoom(for: binding)
     written[binding.slot] = Written()
@@ -121,7 +124,7 @@ final class RealmSession {
     generation &+= 1
   }
 
-  /// The migration is over: what it lent is there no more.
+  /// Ends the session of a migration, which lent it the version and the transaction.
   func endMigration() {
     (transaction, snapshot, followed) = (nil, nil, nil)
     (tableModels, migration) = (nil, nil)
@@ -130,9 +133,9 @@ final class RealmSession {
     validity.invalidateAll(before: generation)
   }
 
-  /// A frozen session.
+  /// Makes a frozen session.
   ///
-  /// - Parameter snapshot: the version; nil of one that only names objects, and reads nothing.
+  /// - Parameter snapshot: the version; nil for a session that only names objects, and reads nothing.
   init(
     file: RealmFile, freezing snapshot: Snapshot?, _ schema: RealmSchema, _ configuration: Realm.Configuration
   ) {
@@ -148,7 +151,7 @@ final class RealmSession {
     whole = RealmView(configuration, schema, self)
   }
 
-  /// What reads the version of a frozen session on a thread.
+  /// Makes the session that reads the version of a frozen session on one thread.
   init(reading frozen: RealmSession, _ version: Snapshot?, on thread: ThreadID) {
     file = frozen.file
     owner = .thread(thread)
@@ -162,20 +165,21 @@ final class RealmSession {
     snapshot = version
   }
 
-  /// Nothing that is read of it ever changes, and nothing can be written.
+  /// Whether nothing that the session reads ever changes, so that nothing can be written.
   var isFrozen: Bool { readers != nil || shared != nil }
 
-  /// It has no version: it names rows and collections that are on their way from one session to another.
+  /// Whether the session has no version: it only names rows and collections on their way from one session to another.
   var namesOnly: Bool { readers?.namesOnly ?? false }
 
-  /// The session that is to be used on this thread: this one, but for a frozen one.
+  /// The session that the current thread uses: for a frozen session the reader of the thread, otherwise this one.
   @inline(__always)
   var here: RealmSession {
     guard let readers else { return self }
     return UncountedReference.known(readers.number)?.counted ?? readers.reader(of: self)
   }
 
-  /// The session that realms and handles refer to: this one, but for one that reads a frozen version on one thread.
+  /// The session that realms and handles refer to: for a session that reads a frozen version on one thread the frozen session,
+  /// otherwise this one.
   var ofHandles: RealmSession { shared?.counted ?? self }
 
   deinit {
@@ -184,19 +188,19 @@ final class RealmSession {
     transaction = nil
     pendingWrites?.end()
     readers?.end()
-    // Nothing of a version is held when the file is closed.
+    // The version must not be held when the file is closed.
     forgetTables()
     (snapshot, followed) = (nil, nil)
     if shared == nil, isCounted { file.leave(ObjectIdentifier(self)) }
   }
 
-  /// The first holder of a new session, which is there from now on until the last one goes.
+  /// Returns the first holder of a new session, which is there from now on until the last holder goes.
   static func begin(_ session: RealmSession) -> SessionLife {
     UncountedReference(session).retain()
     return session.life
   }
 
-  /// What keeps it: whoever asks has one, or a handle.
+  /// A life that keeps the session. The caller has another life, or a handle.
   var life: SessionLife {
     if let shared { return shared.counted.life }
     return lastLife.withLock { last in
@@ -207,21 +211,21 @@ final class RealmSession {
     }
   }
 
-  /// A holder has gone, on whatever thread.
+  /// A holder has gone, on any thread.
   @inline(__always)
   func removeHolder() { if holders.remove() { UncountedReference(self).release() } }
 
   @inline(__always)
   func check() {
-    // The thread that opened it needs no closer look: it stays the main thread, or the owner.
+    // The thread that opened the session needs no further check: it stays the main thread, or the owner.
     if home != ThreadID.known { checkOwner() }
   }
 
-  /// The thread that runs is surely the one that always may use it.
+  /// Whether the current thread is known to be one that may always use the session.
   @inline(__always)
   var isAtHome: Bool { home == ThreadID.known || isKeptByCompiler }
 
-  /// What was found from this generation on is valid.
+  /// The first generation since which everything that was found is valid.
   @inline(__always)
   var surelyValid: UInt64 { validity.surelyValid }
 
@@ -236,34 +240,34 @@ final class RealmSession {
 
   // MARK: - Classes
 
-  /// - Precondition: a realm of the session stores the class: otherwise the program stops.
+  /// - Precondition: a realm of the session stores the class. Otherwise the program stops.
   func binding(_ type: ObjectBase.Type) -> ClassBinding {
     guard let found = schema.find(type) else { schema.stopMissing(type, path: file.database.path) }
     return found
   }
 
-  /// A class that is stored in a table.
+  /// The class that is stored in a table; nil if no class of the session is.
   func binding(ofSlot slot: Int) -> ClassBinding? { schema.bindings.first { $0.slot == slot } }
 
-  /// The realm of the session's objects: it has the classes of all its realms.
+  /// The realm of the session's objects. It has the classes of all its realms.
   var view: RealmView {
     if let shared { return shared.counted.view }
     guard let whole else { preconditionFailure("a session that was opened with nothing has no objects") }
     return whole
   }
 
-  /// Has these classes from now on.
+  /// Adds classes to those of the session.
   func adopt(_ added: RealmSchema, _ configuration: Realm.Configuration) {
     let joined = whole == nil || schema === added ? added : schema.joined(with: added)
     if whole != nil, joined === schema { return }
     schema = joined
-    // Whether these fit is to be seen, too.
+    // Whether the file's schema fits these classes, too, is checked again.
     schemaVersion = file.schemaVersion
     for binding in added.bindings { makeRoom(for: binding) }
     whole = RealmView(whole?.configuration ?? configuration, joined, self)
   }
 
-  /// Tables of these classes may be there with the open transaction only.
+  /// Notes classes whose tables may be there only in the open transaction.
   func noteProvisional(_ schema: RealmSchema, _ list: ClassList) {
     provisional.append((schema, list))
     areTableModelsChecked = false
@@ -274,7 +278,7 @@ final class RealmSession {
     lost.schemas.contains { $0 === schema } || schema.bindings.contains { lost.indices.contains($0.index) }
   }
 
-  /// The transaction in which realms were opened has ended.
+  /// Keeps or forgets the classes of realms that were opened in the transaction that has ended.
   private func endProvisional(cancelled: Bool) {
     let ended = provisional
     guard !ended.isEmpty else { return }
@@ -283,7 +287,7 @@ final class RealmSession {
       for (schema, list) in ended { file.classes.keep(schema, list) }
       return
     }
-    // Classes that were known before stay.
+    // Classes that were known before the transaction stay.
     let gone = ended.flatMap(\.schema.bindings).filter { !file.classes.isKnown($0) }.map(\.index)
     lost.schemas += ended.map(\.schema)
     lost.indices.formUnion(gone)
@@ -296,7 +300,7 @@ final class RealmSession {
 
   func context(_ type: ObjectBase.Type) -> ObjectContext { contextOfHandles(type).counted }
 
-  /// The class as it is stored: of dynamic objects, that of their table.
+  /// The class as it is stored; for dynamic objects, the class of their table.
   func binding(_ model: ObjectModel) -> ClassBinding {
     guard model.isDynamic else { return binding(model.type) }
     guard let found = model.family?.binding(named: model.name) else {
@@ -305,12 +309,12 @@ final class RealmSession {
     return found
   }
 
-  /// What is written of a class is noted.
+  /// Prepares to note what is written of a class.
   func makeRoom(for binding: ClassBinding) {
     while written.count <= binding.slot { written.append(Written()) }
   }
 
-  /// The same, for as long as the session is kept.
+  /// The context of a class, without counting a reference. The session keeps it.
   @inline(__always)
   func contextOfHandles(_ type: ObjectBase.Type) -> UncountedReference<ObjectContext> {
     if let lastContext, lastContext.type == ObjectIdentifier(type) { return lastContext.context }
@@ -334,37 +338,37 @@ final class RealmSession {
     return made
   }
 
-  /// The open transaction has made a row.
+  /// Notes that the open transaction has made a row.
   func didInsert(_ row: UInt64, _ binding: ClassBinding) {
     generation &+= 1
     written[binding.slot].firstRow = min(written[binding.slot].firstRow, row)
   }
 
-  /// Whether what was found of a class in a generation may not be used any more: its realm was invalidated, or the
-  /// transaction that made it was cancelled.
+  /// Whether an object or collection that was found in a generation may not be used any more, since its realm was invalidated, or
+  /// the transaction that made it was cancelled.
   @inline(__always)
   func isInvalid(_ row: UInt64?, birth: UInt64, _ binding: ClassBinding) -> Bool {
     birth < validity.surelyValid && validity.isInvalid(row, birth: birth, ofClass: binding.slot)
   }
 
-  /// The contexts of classes that something was read of.
+  /// The contexts of the classes of which something was read.
   var knownContexts: [ObjectContext] { contexts.compactMap { $0 } }
 
   // MARK: - Reading
 
-  /// The handles show a version from now on.
+  /// Makes a version the one whose values handles of deleted objects keep.
   private func follow(_ version: Snapshot) {
     guard file.configuration.keepsDeletedValues, !isFrozen else { return }
     if let followed, followed.version != version.version { keepLastValues(from: followed, to: version) }
     followed = version
   }
 
-  /// What they were read from is not kept for their sake.
+  /// Lets contexts forget their tables, which would keep a version.
   private func forgetTables() {
     for context in contexts { context?.forgetTable() }
   }
 
-  /// The table of a class, as of now; nil where there is none.
+  /// The table of a class as it is now; nil if there is none.
   func readTable(_ binding: ClassBinding) throws(StorageError) -> Table? {
     guard let schema = binding.table else { return nil }
     if transaction != nil { return try writable(binding)?.reading() }
@@ -375,7 +379,7 @@ final class RealmSession {
     return table
   }
 
-  /// The version it reads outside of transactions.
+  /// The version that is read outside of transactions.
   func currentSnapshot() throws(StorageError) -> Snapshot {
     if let snapshot { return snapshot }
     precondition(shared == nil, "what only names objects reads nothing")
@@ -384,7 +388,7 @@ final class RealmSession {
     return taken
   }
 
-  /// Moves to the newest version; answers whether there was a newer one.
+  /// Moves to the newest version. Returns whether it moved from an older one.
   func refresh() -> Bool {
     check()
     inbox.lookForLoop()
@@ -393,12 +397,12 @@ final class RealmSession {
     return reading { () throws(StorageError) in try refresh(to: file.database.snapshot()) }
   }
 
-  /// The same, to a version that was taken by who asks.
+  /// Moves to a version that the caller has taken. Returns whether it moved from an older one.
   func refresh(to newest: Snapshot) throws(StorageError) -> Bool {
     let old = snapshot
     let version = try newest.schemaVersion()
     guard try takesIn(version, { () throws(StorageError) in try newest.schemas() }) else {
-      // What is read stays what the classes fit.
+      // The session stays at the version that the classes fit.
       Logger.shared.log(.error, changedSchema(version))
       return false
     }
@@ -409,19 +413,19 @@ final class RealmSession {
     return true
   }
 
-  /// The open transaction has changed something.
+  /// Whether the open transaction has changed something.
   var hasWritten: Bool { isWriting && generation != transactionGeneration }
 
-  /// The version that is read, where something was read and no transaction is open.
+  /// The version that is read; nil if nothing was read yet, and while a transaction is open.
   var shownVersion: Snapshot? { transaction == nil ? snapshot : nil }
 
   /// The version that the open transaction began with.
   var baseVersion: Snapshot? { try? transaction?.baseSnapshot() }
 
-  /// Its observers; nil before the first.
+  /// The observers of the session; nil before the first one.
   var observers: (any SessionWatcher)?
 
-  /// It moves to newer versions by itself, where its thread, queue or actor can be called.
+  /// Whether the session moves to newer versions by itself, if its thread, queue or actor can be called.
   var autorefresh = true {
     didSet {
       guard autorefresh, !oldValue else { return }
@@ -432,12 +436,12 @@ final class RealmSession {
 
   /// Another session has committed.
   func autorefreshNow() {
-    // What nothing was read of is newest when it is read.
+    // A session that has read nothing reads the newest version when it first reads.
     guard autorefresh else { return observers?.isBehind() ?? () }
     if snapshot != nil, observers?.movesSession != true { _ = refresh() }
   }
 
-  /// Lets go of the version it reads: handles are invalid from then on.
+  /// Lets go of the version that is read. Handles are invalid from then on.
   func invalidate() {
     check()
     checkCounted("be invalidated")
@@ -449,18 +453,18 @@ final class RealmSession {
     observers?.didInvalidate()
   }
 
-  /// - Throws: what is damaged first of all that is.
+  /// - Throws: the first damage that is found.
   func verify() throws(StorageError) {
     let looked: Snapshot
     if let snapshot { looked = snapshot } else { looked = try file.database.snapshot() }
     if let problem = IntegrityCheck.run(looked).problem { throw problem }
-    // What is read next is what was looked at.
+    // The next read uses the version that was checked.
     if transaction == nil, snapshot == nil { snapshot = looked }
   }
 
   // MARK: - Writing
 
-  /// - Parameter most: how many versions may be in use; nil or 0 for any number.
+  /// - Parameter most: the number of versions that may be in use; nil or 0 for any number.
   func beginWrite(whereVersions most: UInt?) throws {
     checkWritable()
     guard transaction == nil else {
@@ -472,7 +476,7 @@ final class RealmSession {
     try passingOnFailure {
       try tellingBefore {
         try begin { () throws(StorageError) in
-          // What waits for its turn has asked for the lock, and may have it.
+          // A transaction that waits for its turn has asked for the lock, and may have it.
           if let taken = pendingWrites?.takeOrGiveUp() { return taken }
           return try file.database.beginWrite()
         }
@@ -480,7 +484,8 @@ final class RealmSession {
     }
   }
 
-  /// Tells observers of what others have written, and begins a transaction with what they were told of; where others write on and on, with a little more.
+  /// Tells observers what others have written, and begins a transaction on the version that they were told of. After three
+  /// attempts, in each of which others wrote in between, the transaction may have a little more.
   func tellingBefore(_ begin: () throws -> Bool) throws -> Bool {
     for _ in 0..<3 {
       observers?.willWrite()
@@ -497,7 +502,7 @@ final class RealmSession {
       else {
         return true
       }
-      // It may be a commit that still waits for the disk; then it is shown.
+      // It may be a commit that still waits for the disk. This waits for it, so that it can be shown.
       _ = try? begun.baseSnapshot()
       begun.cancel()
       (transaction, snapshot) = (nil, shown)
@@ -506,7 +511,7 @@ final class RealmSession {
     return try begin()
   }
 
-  /// Begins the transaction that `body` answers; false where that is none.
+  /// Begins the transaction that `body` returns. Returns false if it returns none.
   @discardableResult
   func begin(_ body: () throws(StorageError) -> WriteTransaction?) throws -> Bool {
     let begun = try Realm.Error.wrapping { () throws(StorageError) -> (WriteTransaction, UInt64)? in
@@ -564,7 +569,7 @@ final class RealmSession {
     check()
     checkCounted("cancel; throw an error in the block instead")
     let open = requireTransaction("cancel", isEnd: true)
-    // Before another transaction may give the same keys.
+    // This comes before another transaction may give the same keys.
     fate.cancel()
     open.cancel()
     end(cancelled: true)
@@ -580,7 +585,7 @@ final class RealmSession {
       }
       written[index] = Written()
     }
-    // Where none is to be had now, the next read asks again, and tells why.
+    // If no version can be had now, the next read tries again and reports the reason.
     snapshot = try? file.database.snapshot()
     generation &+= 1
     if cancelled { fate.cancel() } else { file.didCommit(self) }
@@ -604,10 +609,10 @@ final class RealmSession {
     return table
   }
 
-  /// Something was written.
+  /// Notes that something was written.
   func didWrite() { generation &+= 1 }
 
-  /// A value of one column was written, from which nothing else follows.
+  /// Notes that a value of one column was written, and that nothing else changed with it.
   private func didWrite(_ column: Int, of binding: ClassBinding) {
     let broad = broadGeneration
     generation &+= 1
@@ -616,17 +621,20 @@ final class RealmSession {
     written[binding.slot].columns[column] = generation
   }
 
-  /// Whether what was found in a generation by some columns of a class is as it would be found now.
+  /// Whether what was found in a generation by some columns of a class would be found unchanged now.
   func isCurrent(_ found: UInt64, _ columns: [Int], of binding: ClassBinding) -> Bool {
     guard found >= broadGeneration else { return false }
     let written = written[binding.slot].columns
     return columns.allSatisfy { !written.indices.contains($0) || written[$0] <= found }
   }
 
-  /// Calls `body` with a class's table in the open transaction. What the engine can't write stops the program, since
-  /// changes can't throw: damage, or a full disk or memory while a large transaction is spilled.
+  /// Calls `body` with the table of a class in the open transaction. An error of the engine stops the program, since changes of
+  /// objects can't throw. Such errors are damage, a full memory, a disk that fails while the nodes of a large transaction are
+  /// spilled, and the failure of the commit that such a transaction builds on. A full disk alone is no such error: nodes that
+  /// find no room on the disk stay in memory, and the commit tries again to write them.
   ///
-  /// - Parameter column: the only one whose values change, where nothing else follows from that: it neither links nor holds values of any type.
+  /// - Parameter column: the only column whose values change; nil if other things change as well. It neither links nor holds
+  ///   values of any type.
   func writing<Result>(
     _ binding: ClassBinding, column: Int? = nil, _ body: (WritableTable) throws(StorageError) -> Result
   ) -> Result {

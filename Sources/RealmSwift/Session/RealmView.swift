@@ -1,14 +1,14 @@
 import Foundation
 import RealmStorage
 
-/// What a realm was opened with: its configuration, and the classes that it names.
+/// What a realm was opened with: its configuration, and the classes that the configuration names.
 ///
-/// All realms of a session share the version they read and the transaction; each has a view of its own. It is used by the
-/// session's thread only.
+/// All realms of a session share the version that they read and the transaction; each has a view of its own. The view is used
+/// only by the session's thread, unless the session is frozen.
 final class RealmView {
   let configuration: Realm.Configuration
   @exclusivity(unchecked) private var schema: RealmSchema
-  /// How often the session had lost classes when the schema was looked at last.
+  /// The number of times that the session had lost classes when the schema was last checked.
   @exclusivity(unchecked) private var losses: Int
   /// The class that was asked for last.
   @exclusivity(unchecked) private var known: ObjectIdentifier?
@@ -19,7 +19,7 @@ final class RealmView {
     losses = session.losses
   }
 
-  /// The classes. Where their tables went with the transaction in which they were made, they are made again.
+  /// The classes. If their tables were made in a transaction that was cancelled, they are made again.
   func classes(_ session: RealmSession) -> RealmSchema {
     if losses != session.losses {
       schema = session.restored(schema, configuration)
@@ -29,7 +29,7 @@ final class RealmView {
     return schema
   }
 
-  /// Stops the program for a class that the configuration does not name.
+  /// Stops the program if the configuration does not name the class.
   @inline(__always)
   func check(_ type: ObjectBase.Type, _ session: RealmSession) {
     if known != ObjectIdentifier(type) || losses != session.losses { look(for: type, session) }
@@ -45,11 +45,11 @@ final class RealmView {
 }
 
 extension RealmSession {
-  /// Gives a realm of the session the classes of its configuration. Tables that are missing are made: in the open
-  /// transaction, or in one of their own.
+  /// Gives a realm of the session the classes of its configuration. Tables that are missing are made, in the open transaction or
+  /// in one of their own.
   ///
-  /// - Throws: `Realm.Error`: `.alreadyOpen` where the file would have to be deleted, `.schemaMismatch` where classes differ
-  ///   from their tables.
+  /// - Throws: `Realm.Error`: `.alreadyOpen` if the file would have to be deleted, `.schemaMismatch` if classes differ from their
+  ///   tables.
   func open(_ configuration: Realm.Configuration) throws -> RealmView {
     check()
     inbox.lookForLoop()
@@ -79,13 +79,13 @@ extension RealmSession {
       let path = file.database.path
       let tables = try RealmSchema.bind(models, in: transaction, configuration, path: path).tables
       let own = provisional.flatMap(\.schema.bindings)
-      // Classes whose tables the transaction neither made nor changed outlive it, however it ends.
+      // Classes whose tables the transaction neither made nor changed stay, however the transaction ends.
       let committed = Set(try file.database.snapshot().schemas())
       let found = file.classes.schema(of: models, tables, list, own: own)
       let lasting = found.bindings.filter { $0.table.map(committed.contains) ?? false }
       if lasting.count == found.bindings.count { return file.classes.keep(found, list) }
       file.classes.keep(lasting)
-      // With the classes that other threads may have bound first.
+      // Other threads may have bound some of the classes in the meantime: this schema has their bindings.
       let schema = file.classes.schema(of: models, tables, list, own: own)
       noteProvisional(schema, list)
       return schema
@@ -102,11 +102,11 @@ extension RealmSession {
     }
   }
 
-  /// A schema as it is now: another where its tables were made in a transaction that was cancelled.
+  /// The schema as it is now. It is another one if its tables were made in a transaction that was cancelled.
   func restored(_ schema: RealmSchema, _ configuration: Realm.Configuration) -> RealmSchema {
     guard isLost(schema) else { return schema }
     let models = schema.bindings.map(\.model)
-    // The list that it was opened with is bound when it is asked for again.
+    // The list of classes that the realm was opened with is bound when it is asked for again.
     let list = ClassList(models.map(\.type))
     do {
       let made = try known(list) ?? bind(models, list, configuration)

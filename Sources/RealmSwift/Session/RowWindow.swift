@@ -1,9 +1,10 @@
 import RealmStorage
 
-/// Values of rows that stand together, decoded at once, column by column: who walks rows reads the same columns of one
-/// after another. What is read in no such order is read from the table.
+/// Values of rows that are stored together, decoded at once, column by column. Code that walks over rows reads the same columns
+/// of one row after another. Values that are not read in such an order are read from the table.
 ///
-/// Used by one thread, with one table at a time. It holds copies of 512 values a column at most, and decides nothing.
+/// A window is used by one thread, with one table at a time. It holds copies of at most 512 values per column, and makes no
+/// decisions.
 struct RowWindow {
   private var table: TableReference?
   private var rows = WindowRows()
@@ -11,42 +12,42 @@ struct RowWindow {
   private var columns: [DecodedColumn]
 
   private struct DecodedColumn {
-    /// Its position in the table's schema.
+    /// The position in the table's schema.
     let column: Int
     var isDecoded = false
-    /// It is decoded, and none of its numbers is null.
+    /// Whether the column is decoded, and none of its numbers is null.
     var isPlain = false
-    /// By row; of a column of texts none.
+    /// By row; empty for a column of texts.
     var numbers: [Int64] = []
-    /// Which numbers are null; none where none is.
+    /// By row: whether the number is null. Empty if none is.
     var nulls: [Bool] = []
-    /// By row; of a column of numbers none.
+    /// By row; empty for a column of numbers.
     var texts: [TextCell] = []
-    /// Those that are not short, by the places that are told by row.
+    /// The texts that are not short. A cell in `texts` has the index of its text.
     var longTexts: [String] = []
-    /// It was decoded of the rows before these, and they were walked through.
+    /// Whether the column was decoded for the rows before these, and those were walked through.
     var isPromised = false
-    /// Of these rows it can't be decoded.
+    /// Whether the column can't be decoded for these rows.
     var isRefused = false
-    /// The row that was read last, and how many were read in order up to it.
+    /// The row that was read last, and the number of rows that were read in order up to it.
     var last = UInt64.max
     var run = 0
   }
 
-  /// So many rows read in order promise more of them.
+  /// The number of rows read in order after which more are expected.
   private static let promisingRun = 16
-  /// Rows that are left out between two that are read in order.
+  /// The greatest step between two rows that are read in order.
   private static let maximumGap: UInt64 = 8
 
-  /// - Parameter columns: by property, their positions in the table's schema; -1 for one that is not stored, and never read
+  /// - Parameter columns: by property, the positions in the table's schema; -1 for a property that is not stored, and never read
   ///   here.
   init(columns: [Int]) {
     self.columns = columns.map { DecodedColumn(column: $0) }
   }
 
-  /// From now on values are read of a table, which somebody else keeps; where it is nil nothing may be read.
+  /// Sets the table that values are read from. Somebody else keeps it. If it is nil, nothing may be read.
   mutating func begin(_ table: TableReference?) {
-    // Nothing was read of none.
+    // Without a table, nothing was read.
     if self.table != nil {
       rows = WindowRows()
       for property in columns.indices {
@@ -58,14 +59,14 @@ struct RowWindow {
 
   // MARK: - Values that are decoded
 
-  /// A whole number, or the bits of a double, of a plain column; nil where it is not that.
+  /// A whole number, or the bits of a double, of a plain column; nil if the column is not plain, or the row is not in the window.
   @inline(__always)
   func plainNumber(_ property: Int, ofRow key: UInt64) -> Int64? {
     guard columns[property].isPlain, let place = rows.place(of: key) else { return nil }
     return columns[property].numbers[place]
   }
 
-  /// A short text of a plain column; nil where it is not that.
+  /// A short text of a plain column; nil if the column is not plain, the text is not short, or the row is not in the window.
   @inline(__always)
   func plainText(_ property: Int, ofRow key: UInt64) -> TextCell? {
     guard columns[property].isPlain, let place = rows.place(of: key) else { return nil }
@@ -73,14 +74,14 @@ struct RowWindow {
     return cell.isShort ? cell : nil
   }
 
-  /// A whole number, nil where it is null; nothing where it is not decoded.
+  /// A whole number, or nil for null. The outer optional is nil if the value is not decoded.
   @inline(__always)
   mutating func decodedInteger(_ property: Int, ofRow key: UInt64) -> Int64?? {
     guard let row = decodedRow(key, property) else { return .none }
     return .some(isNull(row, property) ? nil : columns[property].numbers[row])
   }
 
-  /// The same of a double.
+  /// A double, or nil for null. The outer optional is nil if the value is not decoded.
   @inline(__always)
   mutating func decodedDouble(_ property: Int, ofRow key: UInt64) -> Double?? {
     guard let row = decodedRow(key, property) else { return .none }
@@ -88,7 +89,7 @@ struct RowWindow {
       isNull(row, property) ? nil : Double(bitPattern: UInt64(bitPattern: columns[property].numbers[row])))
   }
 
-  /// The same of a text.
+  /// A text, or nil for null. The outer optional is nil if the value is not decoded.
   @inline(__always)
   mutating func decodedText(_ property: Int, ofRow key: UInt64) -> String?? {
     guard let row = decodedRow(key, property) else { return .none }
@@ -97,7 +98,7 @@ struct RowWindow {
     return .some(cell.isNull ? nil : columns[property].longTexts[Int(cell.low)])
   }
 
-  /// The place of a row among those that the column was decoded of.
+  /// The index of a row among those for which the column was decoded.
   @inline(__always)
   private mutating func decodedRow(_ key: UInt64, _ property: Int) -> Int? {
     columns[property].isDecoded ? rows.index(of: key) : nil
@@ -134,7 +135,7 @@ struct RowWindow {
     }
   }
 
-  /// What `make` makes of the bytes of a column of data, which are not kept; `empty` where there are none.
+  /// The result of `make` for the bytes of a column of data, which are not kept.
   func bytes<Content>(
     _ property: Int, ofRow key: UInt64, _ make: (RawSpan) -> Content
   ) throws(StorageError) -> Found<Content> {
@@ -148,12 +149,12 @@ struct RowWindow {
     _ body: (TableReference, _ column: Int) throws(StorageError) -> Found<Content>
   ) throws(StorageError) -> Found<Content> {
     guard let table else { return .noRow }
-    // What can't be decoded may be the value of another row: it is told where that is read.
+    // An error of decoding may concern the value of another row: it is reported where that value is read.
     if isWalk(property, key) { try? decode(property, key, table) }
     return try body(table, columns[property].column)
   }
 
-  /// Notes that a row is read; answers whether more after it likely will.
+  /// Notes that a row is read. Returns whether more rows after it are expected to be read.
   private mutating func isWalk(_ property: Int, _ key: UInt64) -> Bool {
     let step = key &- columns[property].last
     columns[property].last = key
@@ -165,7 +166,7 @@ struct RowWindow {
     return columns[property].run >= Self.promisingRun || (columns[property].isDecoded && isBehind(key))
   }
 
-  /// The row comes soon after those of the window.
+  /// Whether the row comes soon after those of the window.
   private func isBehind(_ key: UInt64) -> Bool { rows.count > 0 && key &- rows.last <= Self.maximumGap }
 
   private mutating func decode(_ property: Int, _ key: UInt64, _ table: TableReference) throws(StorageError) {
@@ -191,7 +192,7 @@ struct RowWindow {
       (columns[property].numbers, columns[property].nulls) = try table.numbers(column, around: key)
       count = columns[property].numbers.count
     }
-    // In a forged file a key may lead to other rows than stand with it.
+    // In a forged file, a key may lead to other rows than those that are stored with it.
     columns[property].isDecoded = count == rows.count
     columns[property].isRefused = count != rows.count
     columns[property].isPlain = count == rows.count && columns[property].nulls.isEmpty
@@ -209,11 +210,11 @@ private struct WindowRows {
   private(set) var first: UInt64 = 0
   private(set) var last: UInt64 = 0
   private(set) var count = 0
-  /// Their number where they run on without a gap; else 0.
+  /// The number of rows if their keys have no gaps; else 0.
   private var denseCount: UInt64 = 0
-  /// Where they do not.
+  /// The keys if they have gaps; else empty.
   private var keys: [UInt64] = []
-  /// The row that was searched for last, and its place.
+  /// The row that was searched for last, and its index.
   private var known: (key: UInt64, place: Int) = (.max, 0)
 
   init() {}
@@ -224,7 +225,7 @@ private struct WindowRows {
     if keys.isEmpty { denseCount = UInt64(count) }
   }
 
-  /// The place of a row, where that takes no search. Not of no rows.
+  /// The index of a row, if it is found without a search; else nil. The window must have rows.
   @inline(__always)
   func place(of key: UInt64) -> Int? {
     let distance = key &- first

@@ -1,10 +1,10 @@
 import Foundation
 import RealmStorage
 
-/// The realm that a new one begins as a copy of.
+/// Copies the file that a new realm begins with.
 enum SeedFile {
-  /// Copies it where there is no file yet, which appears at once and whole. A seed that could not be opened is no realm to
-  /// begin with: nothing is made of it.
+  /// Copies the seed if there is no file yet. The copy appears at once and complete. If the seed can't be opened, nothing is
+  /// made.
   ///
   /// - Throws: `Realm.Error`.
   static func copy(_ configuration: Realm.Configuration) throws {
@@ -18,7 +18,7 @@ enum SeedFile {
         "There is no seed file \(seed.path) to begin \(target.path) with; set seedFilePath to one that is there.",
         path: seed.path)
     }
-    // What a link leads to.
+    // The copy is made of the file that a symbolic link leads to.
     let source = seed.resolvingSymlinksInPath().path
     let key = configuration.encryptionKey.map { Array($0) }
     try Realm.Error.wrapping { () throws(StorageError) in try Database.judge(path: source, encryptionKey: key)
@@ -31,9 +31,9 @@ enum SeedFile {
         of: source, made: copy, at: target.path, encryptionKey: key,
         history: configuration.syncing == nil ? .local : .synced)
     } catch {
-      // Those that are not empty stay.
+      // Folders that are not empty stay.
       for folder in made.reversed() { rmdir(folder.path) }
-      // Who was faster has made the file.
+      // Another process was faster, and has made the file.
       guard !files.fileExists(atPath: target.path) else { return }
       if case .otherHistory(let isSynced, _)? = error as? StorageError {
         throw Realm.Error(
@@ -50,7 +50,7 @@ enum SeedFile {
     }
   }
 
-  /// Makes a folder with those it is in; answers the ones that were not there, from the outermost.
+  /// Makes a folder with those above it. Returns the folders that were missing, the outermost first.
   private static func makeFolder(_ folder: URL) throws -> [URL] {
     var missing: [URL] = []
     var next = folder

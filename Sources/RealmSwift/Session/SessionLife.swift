@@ -1,13 +1,13 @@
 import RealmStorage
 import Synchronization
 
-/// Keeps a session, for all that refer to it from outside: realms and collections. Objects, which come and go, keep it by
-/// being counted.
+/// Keeps a session for realms and collections, which refer to it from outside. Objects come and go more often: they are only
+/// counted.
 ///
-/// The session refers to the last one weakly, and nobody to the session itself: to count references to what is referred to
-/// weakly takes several times as long, and the session is used at every read.
+/// The session refers weakly to its last life, and nothing refers weakly to the session. Counting the references to an object
+/// takes several times as long once there is a weak one to it, and the session is used at every read.
 final class SessionLife: @unchecked Sendable {
-  // Sendable: it never changes, and the session is used by the one it belongs to only.
+  // Sendable: a life never changes, and the session is used by its owner only.
   let session: RealmSession
 
   init(_ session: RealmSession) {
@@ -20,15 +20,15 @@ final class SessionLife: @unchecked Sendable {
 
 /// Watches the versions that a session shows, for its observers. It is used by the session's scheduler.
 protocol SessionWatcher: AnyObject {
-  /// It moves the session to newer versions, together with what it tells; nobody else does.
+  /// Whether the watcher moves the session to newer versions, together with its calls. Nobody else does then.
   var movesSession: Bool { get }
-  /// The rows that a plan finds in the version that the session shows, where they are known of an observer.
+  /// The rows that a plan finds in the version that the session shows, if they are known from an observer.
   func order(of plan: RowPlan) -> RowOrder?
-  /// A write transaction is to begin.
+  /// A write transaction is about to begin.
   func willWrite()
-  /// The session is to show another version.
+  /// The session is about to show another version.
   func willMove()
-  /// The session shows another version, by its own commit too.
+  /// The session shows another version, also after its own commit.
   func didMove()
   /// The session moves by itself from now on.
   func catchUp()
@@ -40,15 +40,15 @@ protocol SessionWatcher: AnyObject {
 
 /// Watches the versions of an open file.
 protocol FileWatcher: AnyObject, Sendable {
-  /// There is a newer version. Called by any thread.
+  /// There is a newer version. May be called on any thread.
   func didCommit()
-  /// The database is closed when this has returned.
+  /// The database will be closed when this has returned.
   func fileWillClose()
-  /// Returns when nothing keeps the file open for the sake of observers that have ended.
+  /// Returns when no observer that has ended keeps the file open any more.
   func settle()
 }
 
-/// What becomes of a write transaction. The keys of the rows that it made are given again where it is cancelled.
+/// The fate of a write transaction. If it is cancelled, the keys of the rows that it made are given again.
 final class TransactionFate: Sendable {
   private let cancelled = Atomic<Bool>(false)
 
@@ -56,17 +56,17 @@ final class TransactionFate: Sendable {
   func cancel() { cancelled.store(true, ordering: .releasing) }
 }
 
-/// How many hold a session.
+/// Counts the holders of a session.
 ///
-/// Apart from it, so that who looks for a session that may be ending need not touch that.
+/// The count is an object of its own, so that code which looks for a session that may be ending need not touch the session.
 final class HolderCount: Sendable {
   private let count = Atomic<Int>(0)
 
-  /// Whoever adds one has another, or makes the first.
+  /// Adds a holder. The caller has another one, or makes the first.
   @inline(__always)
   func add() { count.wrappingAdd(1, ordering: .relaxed) }
 
-  /// The same of one who has none; false where the last is gone.
+  /// Adds a holder for a caller that has none. Returns false if the last holder has gone.
   func tryToAdd() -> Bool {
     var known = count.load(ordering: .relaxed)
     while known > 0 {
@@ -78,7 +78,7 @@ final class HolderCount: Sendable {
     return false
   }
 
-  /// Whether it was the last.
+  /// Removes a holder. Returns whether it was the last.
   @inline(__always)
   func remove() -> Bool { count.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue == 1 }
 }

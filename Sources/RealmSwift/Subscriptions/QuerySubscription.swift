@@ -1,16 +1,16 @@
 import RealmStorage
 
-/// What a realm is to have of a class: all objects, or those of which a condition holds. It is added to
-/// `Realm.subscriptions`.
+/// A subscription to objects of one class: to all of them, or to those that match a condition. It is added to
+/// `Realm.subscriptions`, and the server then sends these objects to the realm.
 ///
 ///     subscriptions.update {
 ///       subscriptions.append(QuerySubscription<Book>(name: "new") { $0.year > 2020 })
 ///     }
 ///
-/// The server looks at properties of the objects themselves, and only at those that it is set up for. Objects behind links need
-/// subscriptions of their own.
+/// The condition can use only properties of the class itself, and only those that the server is set up for. Objects behind links
+/// need subscriptions of their own.
 public struct QuerySubscription<T: Object> {
-  /// A closure with a condition on the objects of the class.
+  /// A closure that returns a condition for objects of the class.
   public typealias QueryFunction = (Query<T>) -> Query<Bool>
 
   private enum Condition {
@@ -22,32 +22,33 @@ public struct QuerySubscription<T: Object> {
   let name: String?
   private let condition: Condition
 
-  /// All objects of the class.
+  /// Makes a subscription to all objects of the class.
   ///
-  /// - Parameter name: nil for a subscription that is found by what it asks for.
+  /// - Parameter name: the name of the subscription; nil for a subscription without a name, which is found by its class and
+  ///   condition.
   public init(name: String? = nil) { (self.name, condition) = (name, .always) }
 
-  /// The objects of which a condition holds.
+  /// Makes a subscription to the objects that match a condition.
   ///
   /// - Parameters:
-  ///   - name: nil for a subscription that is found by what it asks for.
-  ///   - query: is called at once. A condition that a text can't say, as one that compares with an object, stops the program when the
-  ///     subscription is used.
+  ///   - name: the name of the subscription; nil for a subscription without a name, which is found by its class and condition.
+  ///   - query: returns the condition; it is called at once. If the condition can't be written as a text, such as one that
+  ///     compares with an object, the program stops when the subscription is used.
   public init(name: String? = nil, query: QueryFunction) {
     (self.name, condition) = (name, .query(query(.object())))
   }
 
-  /// The objects of which a condition holds that is written in the format of `NSPredicate`.
+  /// Makes a subscription to the objects that match a condition in the format of `NSPredicate`.
   ///
   /// - Parameters:
-  ///   - name: nil for a subscription that is found by what it asks for.
-  ///   - predicateFormat: a format. One that makes no sense for the class stops the program when the subscription is used.
-  ///   - args: values for `%@` and key paths for `%K`, in the order of the format.
+  ///   - name: the name of the subscription; nil for a subscription without a name, which is found by its class and condition.
+  ///   - predicateFormat: the condition. If it is not valid for the class, the program stops when the subscription is used.
+  ///   - args: the values for `%@` and the key paths for `%K`, in the order of the format.
   public init(name: String? = nil, where predicateFormat: String, _ args: Any...) {
     (self.name, condition) = (name, .format(predicateFormat, args))
   }
 
-  /// By the classes of a realm.
+  /// The query of this subscription, with the names that the classes of a realm have in its file.
   func query(in realm: Realm) -> SubscriptionQuery {
     realm.subscriptionQuery(T.self) { context in
       switch condition {

@@ -2,32 +2,39 @@ public import Foundation
 import RealmStorage
 import RealmSyncClient
 
-/// When `Results.subscribe` waits for the objects.
+/// When `Results.subscribe` waits until the subscribed objects are in the realm.
 public enum WaitForSyncMode: UInt, Sendable {
-  /// Where the subscription was not there before.
+  /// It waits only if it has added or changed the subscription.
   case onCreation
-  /// Always.
+  /// It always waits.
   case always
-  /// Never.
+  /// It never waits.
   case never
 }
 
 extension Results {
-  /// Lets the realm ask its server for these objects: adds a subscription to them, where none with this name, or without a name, asks for them already.
-  /// The subscription of a name that asks for something else is changed, also where that is of another class.
+  /// Subscribes to the objects of these results, and waits until they are in the realm if `waitForSync` says so.
+  ///
+  /// If a subscription with this name, or without a name if `name` is nil, asks for the same objects already, none is added. If a
+  /// subscription with this name asks for other objects, even of another class, it is changed to ask for these.
   ///
   ///     let new = try await realm.objects(Book.self).where { $0.year > 2020 }.subscribe(name: "new")
   ///
   /// - Parameters:
-  ///   - name: of the subscription; nil for one that is found by what it asks for.
-  ///   - waitForSync: when the objects are waited for. While there is no connection, that goes on.
-  ///   - timeout: in seconds; nil, and what is not greater than 0, for any time. Behind it the subscription stays, and nothing is waited for.
+  ///   - name: the name of the subscription; nil for a subscription without a name, which is found by its class and condition.
+  ///   - waitForSync: when to wait for the objects. Without a connection the wait continues until there is one.
+  ///   - timeout: the longest time to wait, in seconds; nil, 0 and negative values for no limit. The subscription stays after a
+  ///     timeout.
   /// - Returns: these results.
-  /// - Throws: `Realm.Error.subscriptionFailed` where the server can't use the subscriptions; a `SyncError` where the session ends before;
-  ///   an `NSError` with the code `ETIMEDOUT` of the domain `NSPOSIXErrorDomain`; another `Realm.Error` where the subscription
-  ///   could not be stored; `CancellationError`.
-  /// - Precondition: the realm was opened with flexible sync, belongs to the actor that calls, and is in no write transaction; the results are all
-  ///   objects of a class, or those of which conditions hold that a text can say, without an order. Else the program stops.
+  /// - Throws:
+  ///   - `Realm.Error.subscriptionFailed` if the server can't use the subscriptions;
+  ///   - a `SyncError` if the session ends before the objects are there;
+  ///   - an `NSError` with the domain `NSPOSIXErrorDomain` and the code `ETIMEDOUT` after a timeout;
+  ///   - another `Realm.Error` if the subscription could not be stored;
+  ///   - `CancellationError` if the task is cancelled.
+  /// - Precondition: the realm was opened with flexible sync, belongs to the calling actor and is in no write transaction. The
+  ///   results are unsorted, without `distinct` and limit, and either all objects of a class or those that match conditions which
+  ///   can be written as a text. Otherwise the program stops.
   @discardableResult
   public func subscribe(
     name: String? = nil, waitForSync: WaitForSyncMode = .onCreation, timeout: TimeInterval? = nil,
@@ -54,11 +61,12 @@ extension Results {
     return self
   }
 
-  /// Removes the subscription that `subscribe` has made or found for these results; else the one without a name that asks for these objects; does nothing
-  /// where there is none. Objects that no other subscription asks for leave the realm soon, which is not waited for.
+  /// Removes the subscription that `subscribe` has made or found for these results. If `subscribe` was not called on them, it
+  /// removes the subscription without a name that asks for these objects. If there is none, nothing happens. Objects that no
+  /// other subscription asks for leave the realm later; this function does not wait for that.
   ///
-  /// - Precondition: the realm was opened with flexible sync, and is in no write transaction; the results are as `subscribe` takes them. Else the
-  ///   program stops, and so it does where the change can't be stored.
+  /// - Precondition: the realm was opened with flexible sync and is in no write transaction. The results are such as `subscribe`
+  ///   accepts. Otherwise, and if the change can't be stored, the program stops.
   public func unsubscribe() {
     let content = managedContent("unsubscribed from")
     let query = content.subscriptionQuery()
@@ -81,9 +89,9 @@ extension Results {
 }
 
 extension _CollectionContent {
-  /// What a subscription asks for that is to show these objects.
+  /// The query of a subscription to these objects.
   ///
-  /// - Precondition: they are all of a class, or those of which a condition holds; else the program stops.
+  /// - Precondition: they are all objects of a class, or those that match a condition. Otherwise the program stops.
   fileprivate func subscriptionQuery() -> SubscriptionQuery {
     guard let (plan, inner) = enginePlan() else { return context.subscriptionQuery(.always) }
     let name = context.binding.model.name
@@ -104,7 +112,7 @@ extension _CollectionContent {
 }
 
 extension RealmSession {
-  /// Stops the program where the session does not belong to the actor that runs.
+  /// Stops the program if the session does not belong to the actor that runs now.
   fileprivate func checkCanSubscribe() {
     switch owner {
     case .mainQueue, .actor: check()

@@ -2,15 +2,15 @@ import Foundation
 import RealmStorage
 import RealmSyncClient
 
-/// The subscriptions that a set shows, and what the block of an update has changed of them so far.
+/// The subscriptions that a `SyncSubscriptionSet` shows, and the changes that the block of an update has made to them so far.
 final class SubscriptionContent {
   let realm: Realm
-  /// In a block, as they were before it.
+  /// The stored subscriptions. While the block of an update runs, they are those before the block.
   private(set) var shown: StoredSubscriptionSet
-  /// Nil outside of a block.
+  /// The changed subscriptions while the block of an update runs; nil otherwise.
   private var draft: SubscriptionDraft?
 
-  /// The newest of a realm's file.
+  /// Reads the newest subscriptions of a realm's file.
   init(_ realm: Realm) {
     self.realm = realm
     shown = Self.newest(realm)
@@ -21,7 +21,7 @@ final class SubscriptionContent {
     }
   }
 
-  /// What has become of a set, as the file tells it now.
+  /// The state of the subscription set with a number, read from the file now.
   func state(of number: UInt64) -> SyncSubscriptionState {
     let state = reading { () throws(StorageError) in
       try SubscriptionStore.state(of: number, realm.session.file.database.snapshot())
@@ -35,7 +35,8 @@ final class SubscriptionContent {
     }
   }
 
-  /// The first that a condition holds of: of those that a block has made, or of those that are shown.
+  /// The first subscription that matches a condition. While the block of an update runs, its changed subscriptions are searched
+  /// first, then the stored ones.
   func first(where isWanted: (StoredSubscription) -> Bool) -> StoredSubscription? {
     draft?.list.first(where: isWanted) ?? shown.subscriptions.first(where: isWanted)
   }
@@ -44,8 +45,8 @@ final class SubscriptionContent {
 
   /// Changes the subscriptions.
   ///
-  /// - Parameter what: the call that does it.
-  /// - Precondition: a block of an update runs; else the program stops.
+  /// - Parameter what: the name of the call that changes them, for messages.
+  /// - Precondition: the block of an update runs. Otherwise the program stops.
   func change<Result>(_ what: String, _ body: (inout SubscriptionDraft) -> Result) -> Result {
     guard var changed = draft else {
       raise(
@@ -58,10 +59,12 @@ final class SubscriptionContent {
     return result
   }
 
-  /// Lets a block change the newest subscriptions, and commits what it has made of them; nothing where it throws.
+  /// Reads the newest subscriptions, runs a block that changes them, and commits the result. If the block throws, nothing is
+  /// committed.
   ///
-  /// - Throws: what `block` throws; `Realm.Error` where it could not be committed.
-  /// - Precondition: the realm is not frozen, and no write transaction is open on it; else the program stops.
+  /// - Throws: the error of `block`; `Realm.Error` if the result could not be committed.
+  /// - Precondition: the realm is not frozen, and is in no write transaction; no block of an update of this set runs. Otherwise
+  ///   the program stops.
   @discardableResult
   func update<Result>(_ block: () throws -> Result) throws -> Result {
     checkCanChange()
@@ -81,7 +84,7 @@ final class SubscriptionContent {
 
   private func checkCanChange() {
     let session = realm.session
-    // Also of a realm that is only read: they say what it has.
+    // A realm that is opened for reading may change its subscriptions, because they say which objects it gets.
     session.check()
     session.checkThawed("have its subscriptions changed; thaw() it, and change those of what that answers")
     guard session.transaction != nil else { return }
@@ -94,7 +97,7 @@ final class SubscriptionContent {
   private func commit(_ draft: SubscriptionDraft) throws -> StoredSubscriptionSet {
     checkCanChange()
     let session = realm.session
-    // What waits for its turn has asked for the lock, and may have it.
+    // An asynchronous write that waits for its turn has asked for the write lock, and may hold it.
     let taken = session.pendingWrites?.takeOrGiveUp()
     defer { session.pendingWrites?.passOn(session) }
     let transaction =
@@ -106,7 +109,7 @@ final class SubscriptionContent {
       var file = try ClientFile(transaction)
       let newest = try file.subscriptions()
       let list = draft.applied(to: newest.subscriptions)
-      // A set that was refused may be usable now.
+      // If the server has refused the newest set, the same set is stored again, because the server may accept it now.
       if list == newest.subscriptions, newest.number > 0, newest.refusal == nil { return newest }
       let number = try file.setSubscriptions(list)
       try transaction.commit()

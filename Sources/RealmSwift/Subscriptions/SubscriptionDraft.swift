@@ -2,12 +2,12 @@ import Foundation
 import RealmStorage
 import RealmSyncClient
 
-/// Subscriptions while they are being changed.
+/// A list of subscriptions that the block of an update changes.
 struct SubscriptionDraft {
-  /// As they were before.
+  /// The subscriptions before the block.
   private let base: [StoredSubscription]
   private(set) var list: [StoredSubscription]
-  /// In milliseconds since 1970.
+  /// The time of the changes, in milliseconds since 1970.
   private let now = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
 
   init(_ base: [StoredSubscription]) { (self.base, list) = (base, base) }
@@ -18,9 +18,10 @@ struct SubscriptionDraft {
     list.firstIndex { $0.name == nil && $0.asks(query.table, query.predicate) }
   }
 
-  /// Adds a subscription behind the others. One without a name that asks for the same is there once.
+  /// Adds a subscription at the end. A subscription without a name is not added if another one without a name asks for the same
+  /// objects.
   ///
-  /// - Returns: whether it could: false where another has the name.
+  /// - Returns: false if another subscription has the name; otherwise true.
   mutating func add(_ query: SubscriptionQuery, named name: String?) -> Bool {
     if let name, place(named: name) != nil { return false }
     if name == nil, place(unnamed: query) != nil { return true }
@@ -31,9 +32,10 @@ struct SubscriptionDraft {
     return true
   }
 
-  /// Lets the subscription of a name ask for something else; adds it where there is none. Without a name, adds it where none asks for the same.
+  /// Makes the subscription with a name ask for a query; adds one if there is none. If the name is nil, it adds a subscription
+  /// without a name, unless one asks for the same objects already.
   ///
-  /// - Returns: its id.
+  /// - Returns: the id of the subscription.
   mutating func assign(_ query: SubscriptionQuery, named name: String?) -> SixteenBytes? {
     if let name, let place = place(named: name) {
       set(query, at: place)
@@ -43,9 +45,10 @@ struct SubscriptionDraft {
     return (name == nil ? place(unnamed: query) : list.indices.last).map { list[$0].id }
   }
 
-  /// Lets a subscription ask for something else. One with a name keeps its place, another goes to the end.
+  /// Makes a subscription ask for another query. A subscription with a name keeps its position, one without a name moves to the
+  /// end.
   ///
-  /// - Returns: whether it is there.
+  /// - Returns: whether there is such a subscription.
   mutating func change(_ id: SixteenBytes, to query: SubscriptionQuery) -> Bool {
     guard let place = place(id) else { return false }
     guard list[place].name == nil, !list[place].asks(query.table, query.predicate) else {
@@ -61,7 +64,7 @@ struct SubscriptionDraft {
 
   /// Gives a subscription another name.
   ///
-  /// - Returns: whether it could: false where another has the name.
+  /// - Returns: false if another subscription has the name; otherwise true.
   mutating func rename(_ id: SixteenBytes, _ name: String) -> Bool {
     guard let place = place(id) else { return true }
     if list[place].isNamed(name) { return true }
@@ -78,14 +81,15 @@ struct SubscriptionDraft {
 
   mutating func removeAll(where isGone: (StoredSubscription) -> Bool) { list.removeAll(where: isGone) }
 
-  /// Removes the first that a condition holds of.
+  /// Removes the first subscription that matches a condition.
   mutating func removeFirst(where isGone: (StoredSubscription) -> Bool) {
     if let place = list.firstIndex(where: isGone) { list.remove(at: place) }
   }
 
   // MARK: - Others' changes
 
-  /// What was changed, done to the newest list: others may have changed it since this began.
+  /// The newest subscriptions with the changes of this draft applied. Another process or thread may have changed them since the
+  /// draft was made.
   func applied(to newest: [StoredSubscription]) -> [StoredSubscription] {
     if newest == base { return list }
     let before = Dictionary(base.map { ($0.id, $0) }) { first, _ in first }

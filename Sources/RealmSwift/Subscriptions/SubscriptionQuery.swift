@@ -1,18 +1,18 @@
 import RealmQuery
 import RealmStorage
 
-/// What a subscription asks its server for.
+/// The query of a subscription: which objects it asks the server for.
 struct SubscriptionQuery {
-  /// The class, by its name in the file.
+  /// The name of the class in the file.
   let table: String
-  /// In Realm's query language, with stored names; empty for all objects.
+  /// The condition in Realm's query language, with the stored names of properties; empty for all objects.
   let predicate: String
 }
 
 extension Realm {
-  /// What a subscription asks for that is to show the objects of a class of which a condition holds.
+  /// The query of a subscription to the objects of a class that match a condition.
   ///
-  /// - Precondition: a text can say the condition; else the program stops.
+  /// - Precondition: the condition can be written as a text. Otherwise the program stops.
   func subscriptionQuery(
     _ type: ObjectBase.Type, where condition: (ObjectContext) -> RealmStorage.Predicate
   ) -> SubscriptionQuery {
@@ -25,7 +25,10 @@ extension Realm {
 }
 
 extension ObjectContext {
-  /// The same, of the context's class.
+  /// The query of a subscription to the objects of the context's class that match a condition.
+  ///
+  /// - Precondition: the condition can be written as a text, the class is not embedded and has a table in the file. Otherwise the
+  ///   program stops.
   func subscriptionQuery(_ condition: RealmStorage.Predicate) -> SubscriptionQuery {
     let name = binding.model.name
     if binding.model.isEmbedded {

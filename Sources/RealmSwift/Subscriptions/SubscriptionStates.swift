@@ -2,30 +2,37 @@ import Foundation
 import RealmStorage
 import RealmSyncClient
 
-/// The states of a set of subscriptions, one after another: first the present one, then what it becomes. It ends behind `complete`,
-/// `error` and `superseded`, and where the session ends.
+/// The sequence of the states of a subscription set: first the present state, then each one that follows. It ends after
+/// `complete`, `error` or `superseded`, and when the session ends.
 ///
 ///     for await state in subscriptions.state { show(state) }
 ///
-/// A plain `for` blocks its thread until the state has changed. On the main thread that stops the program where the session is inactive,
-/// so that it could not change.
+/// A plain `for` loop blocks its thread until the next state comes. If such a loop would wait on the main thread while the
+/// session is inactive, the program stops, because the state could not change.
 public struct SubscriptionStates: Sequence, AsyncSequence {
+  /// The states of a subscription set.
   public typealias Element = SyncSubscriptionState
+  /// The iteration never throws.
   public typealias Failure = Never
 
   private let content: SubscriptionContent
 
   init(_ content: SubscriptionContent) { self.content = content }
 
+  /// Makes an iterator that blocks its thread while it waits for the next state.
   public func makeIterator() -> Iterator { Iterator(SubscriptionStateSteps(content)) }
+  /// Makes an iterator that suspends its task while it waits for the next state.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(SubscriptionStateSteps(content)) }
 
-  /// Blocks its thread while it waits for another state.
+  /// An iterator that blocks its thread while it waits for the next state.
   public struct Iterator: IteratorProtocol {
     private var steps: SubscriptionStateSteps
 
     fileprivate init(_ steps: SubscriptionStateSteps) { self.steps = steps }
 
+    /// The next state; nil after the last one.
+    ///
+    /// - Precondition: if it has to wait on the main thread, the session is active. Otherwise the program stops.
     public mutating func next() -> SyncSubscriptionState? {
       guard steps.isToWait else { return steps.next() }
       steps.checkNotEndless()
@@ -34,28 +41,29 @@ public struct SubscriptionStates: Sequence, AsyncSequence {
     }
   }
 
-  /// Suspends its task while it waits for another state.
+  /// An iterator that suspends its task while it waits for the next state.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private var steps: SubscriptionStateSteps
 
     fileprivate init(_ steps: SubscriptionStateSteps) { self.steps = steps }
 
+    /// The next state; nil after the last one, and if the task is cancelled.
     public mutating func next() async -> SyncSubscriptionState? { await next(isolation: nil) }
 
-    /// The next state; nil behind the last, and when the task is cancelled.
+    /// The next state; nil after the last one, and if the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> SyncSubscriptionState? {
       guard steps.isToWait else { return steps.next() }
-      // The state tells why it failed.
+      // The error is ignored because the state tells it.
       try? await SubscriptionWait.wait(steps.number, steps.session)
       return steps.next()
     }
   }
 }
 
-/// Where somebody is who goes over the states of a set.
+/// The position of an iterator in the states of a set.
 private struct SubscriptionStateSteps {
   private let content: SubscriptionContent
-  /// That of the set which was shown when this was made.
+  /// The number of the set that was shown when this was made.
   let number: UInt64
   private var last: SyncSubscriptionState?
   private var isOver = false
@@ -67,10 +75,10 @@ private struct SubscriptionStateSteps {
 
   var session: SyncSession? { content.realm.syncSession }
 
-  /// Nothing is new before the set is shown, refused or superseded.
+  /// Whether the next state has to be waited for: the last returned one is `pending`, and another one can follow.
   var isToWait: Bool { last == .pending && !isOver }
 
-  /// The present state; nil where it was told, or no other can follow.
+  /// The present state; nil if it was returned already, or if no other state can follow.
   mutating func next() -> SyncSubscriptionState? {
     guard !isOver else { return nil }
     let state = content.state(of: number)

@@ -2,16 +2,17 @@ import Dispatch
 import Foundation
 import RealmSyncClient
 
-/// Waits for a query set to be in force.
+/// Waits until the server has answered a query set and its objects are in the file.
 enum SubscriptionWait {
-  /// Where blocks of the app are called: the session does not wait for them.
+  /// The queue on which closures of the app are called, so that the session does not wait for them.
   static let callbacks = DispatchQueue(label: "realm.sync.subscriptions")
-  /// No timer of the system takes more seconds than this for certain.
+  /// The longest timeout, in seconds, that the system's timers are certain to support.
   private static let longestTimeout: TimeInterval = 1_000_000_000
 
-  /// Calls `body` once a query set is in force, or a newer one is, with nil; or with why that does not come. On the session's queue.
+  /// Calls `body` on the session's queue: with nil once a query set or a newer one is in force, or with the error that prevents
+  /// it.
   ///
-  /// - Returns: withdraws the wait.
+  /// - Returns: a closure that cancels the wait.
   @discardableResult
   private static func whenShown(
     _ number: UInt64, _ session: SyncSession?, _ body: @escaping @Sendable ((any Error)?) -> Void
@@ -33,18 +34,20 @@ enum SubscriptionWait {
     }
   }
 
-  /// Calls a block of the app once a query set is in force, or a newer one is, with nil; or with why that does not come.
+  /// Calls a closure of the app on `callbacks`: with nil once a query set or a newer one is in force, or with the error that
+  /// prevents it.
   static func tell(
     _ number: UInt64, _ session: SyncSession?, _ block: @escaping @Sendable ((any Error)?) -> Void
   ) {
     whenShown(number, session) { error in callbacks.async { block(error) } }
   }
 
-  /// Waits until a query set is in force, or a newer one is.
+  /// Waits until a query set or a newer one is in force.
   ///
-  /// - Parameter timeout: in seconds; nil, and what is not greater than 0, for any time.
-  /// - Throws: `Realm.Error.subscriptionFailed` where the server can't use the set; a `SyncError` where the session ends; an `NSError`
-  ///   with the code `ETIMEDOUT` of the domain `NSPOSIXErrorDomain`; `CancellationError`.
+  /// - Parameter timeout: the longest time to wait, in seconds; nil, 0 and negative values for no limit.
+  /// - Throws: `Realm.Error.subscriptionFailed` if the server can't use the set; a `SyncError` if the session ends; an `NSError`
+  ///   with the domain `NSPOSIXErrorDomain` and the code `ETIMEDOUT` after a timeout; `CancellationError` if the task is
+  ///   cancelled.
   static func wait(_ number: UInt64, _ session: SyncSession?, timeout: TimeInterval? = nil) async throws {
     try await CallbackWait.wait { (done: @escaping @Sendable (Result<Void, any Error>) -> Void) in
       let withdraw = whenShown(number, session) { error in
@@ -64,7 +67,7 @@ enum SubscriptionWait {
     }
   }
 
-  /// Waits on this thread until something has become of a query set, or the session has ended.
+  /// Blocks this thread until a query set is in force or refused, or the session has ended.
   static func block(_ number: UInt64, _ session: SyncSession?) {
     let isDone = DispatchSemaphore(value: 0)
     whenShown(number, session) { _ in isDone.signal() }

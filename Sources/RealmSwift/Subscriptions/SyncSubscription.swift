@@ -2,38 +2,51 @@ public import Foundation
 import RealmStorage
 import RealmSyncClient
 
-/// What a realm asks its server for of a class, as it was when it was found in `Realm.subscriptions`.
+/// One subscription of a realm: the objects of a class that the realm asks its server for. The value shows the subscription as it
+/// was when it was found in `Realm.subscriptions`.
 public struct SyncSubscription {
   let stored: StoredSubscription
   let content: SubscriptionContent
 
-  /// Nil of one that is found by what it asks for.
+  /// The name; nil if the subscription has none.
   public var name: String? { stored.name }
-  /// When it was added.
+  /// When the subscription was added, by this device's clock.
   public var createdAt: Date { Date(milliseconds: stored.createdAt) }
-  /// When it was last told to ask for something else, or got another name; when it was added, where it never was.
+  /// When the condition or the name was last changed; if neither ever was, when the subscription was added.
   public var updatedAt: Date { Date(milliseconds: stored.updatedAt) }
 
-  /// Lets it ask for the objects of which a condition holds, of the same class. One without a name goes to the end of the subscriptions.
+  /// Makes the subscription ask for the objects of its class that match another condition. A subscription without a name moves to
+  /// the end.
   ///
-  /// - Precondition: a block of an update of its set runs, in which it was not removed; it is of the class; a text can say the condition.
-  ///   Else the program stops.
+  /// - Parameters:
+  ///   - type: the class of the subscription.
+  ///   - query: returns the condition.
+  /// - Precondition: the block of an update of the subscription's set runs and has not removed the subscription, `type` is its
+  ///   class, and the condition can be written as a text. Otherwise the program stops.
   public func updateQuery<T: Object>(toType type: T.Type, where query: (Query<T>) -> Query<Bool>) {
     change(to: QuerySubscription<T>(query: query))
   }
 
-  /// The same; nil for all objects of the class.
+  /// Makes the subscription ask for the objects of its class that match another condition, or for all of them. A subscription
+  /// without a name moves to the end.
+  ///
+  /// - Parameters:
+  ///   - type: the class of the subscription.
+  ///   - query: returns the condition; nil for all objects of the class.
+  /// - Precondition: the block of an update of the subscription's set runs and has not removed the subscription, `type` is its
+  ///   class, and the condition can be written as a text. Otherwise the program stops.
   public func updateQuery<T: Object>(toType type: T.Type, where query: ((Query<T>) -> Query<Bool>)? = nil) {
     change(to: query.map { QuerySubscription<T>(query: $0) } ?? QuerySubscription<T>())
   }
 
-  /// Lets it ask for the objects of its class of which a condition holds that is written in the format of `NSPredicate`. One without a
-  /// name goes to the end of the subscriptions.
+  /// Makes the subscription ask for the objects of its class that match a condition in the format of `NSPredicate`. A
+  /// subscription without a name moves to the end.
   ///
   /// - Parameters:
-  ///   - predicateFormat: a format; one that makes no sense for the class stops the program.
-  ///   - args: values for `%@` and key paths for `%K`, in the order of the format.
-  /// - Precondition: a block of an update of its set runs, in which it was not removed, and the realm has its class.
+  ///   - predicateFormat: the condition.
+  ///   - args: the values for `%@` and the key paths for `%K`, in the order of the format.
+  /// - Precondition: the block of an update of the subscription's set runs and has not removed the subscription, the realm has
+  ///   the class, and the format is valid for it. Otherwise the program stops.
   public func updateQuery(to predicateFormat: String, _ args: Any...) {
     let classes = content.realm.classes
     guard let binding = classes.bindings.first(where: { $0.table?.name == stored.table }) else {
@@ -52,7 +65,9 @@ public struct SyncSubscription {
     change(to: subscription.query(in: content.realm), "updateQuery")
   }
 
-  /// - Parameter what: the call that does it.
+  /// Makes the subscription ask for another query of its class.
+  ///
+  /// - Parameter what: the name of the call, for messages.
   func change(to query: SubscriptionQuery, _ what: String) {
     guard query.table == stored.table else {
       raise(
@@ -68,7 +83,9 @@ public struct SyncSubscription {
         + "removed: append it anew.")
   }
 
-  /// - Parameter what: the call that does it.
+  /// Gives the subscription another name.
+  ///
+  /// - Parameter what: the name of the call, for messages.
   func rename(_ name: String, _ what: String) {
     let isFree = content.change(what) { $0.rename(stored.id, name) }
     guard !isFree else { return }

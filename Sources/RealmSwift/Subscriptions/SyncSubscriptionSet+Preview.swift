@@ -1,38 +1,44 @@
-// What an early description of flexible sync has beside the interface that came to be.
+// These members belong to an early form of the flexible sync API, and are kept for programs that use them.
 extension SyncSubscriptionSet {
   /// Whether there is no subscription.
   public var isEmpty: Bool { count == 0 }
 
-  /// Lets a block change the newest subscriptions, and stores what it has made of them at once; nothing where it throws. The objects are not
-  /// waited for.
+  /// Runs a block that changes the newest subscriptions, and stores the result. If the block throws, nothing is stored. The
+  /// function does not wait for the objects.
   ///
-  /// - Throws: what `block` throws; `Realm.Error` where the subscriptions could not be stored.
+  /// - Returns: the result of the block.
+  /// - Throws: the error of `block`; `Realm.Error` if the subscriptions could not be stored.
+  /// - Precondition: as of `update(_:onComplete:)`.
   @available(*, deprecated, renamed: "update")
   @discardableResult
   public func write<R>(_ block: () throws -> R) throws -> R { try content.update(block) }
 
-  /// Adds the subscriptions that a closure lists.
+  /// Adds the subscriptions that a closure lists, at the end. A subscription without a name is not added if another one without a
+  /// name asks for the same objects.
   ///
   ///     subscriptions.append {
   ///       QuerySubscription<Team> { $0.name == "docs" }
   ///       QuerySubscription<Task>(name: "mine") { $0.owner == "me" }
   ///     }
   ///
-  /// - Precondition: the same as of `append(_:)`.
+  /// - Precondition: the block of an update of this set runs, no subscription has one of the names, and the conditions can be
+  ///   written as texts. Otherwise the program stops.
   public func append(@SubscriptionBuilder _ subscriptions: () -> [SubscriptionBuilder.One]) {
     for one in subscriptions() { add(one.query(content.realm), named: one.name) }
   }
 
-  /// Removes the subscriptions that a closure lists: by their names, and where they have none, by what they ask for.
+  /// Removes the subscriptions that a closure lists. A listed subscription with a name removes the one with the same name. A
+  /// listed subscription without a name removes the first one that asks for the same objects.
   ///
-  /// - Precondition: a block of an update of this set runs; else the program stops.
+  /// - Precondition: the block of an update of this set runs. Otherwise the program stops.
   public func remove(@SubscriptionBuilder _ subscriptions: () -> [SubscriptionBuilder.One]) {
     for one in subscriptions() {
       if let name = one.name { remove(named: name) } else { remove(one.query(content.realm)) }
     }
   }
 
-  /// The subscription that has the name of another one; where that has none, the first that asks for the same. Nil where there is none.
+  /// The subscription with the name of the given one. If the given one has no name, the first that asks for the same objects. Nil
+  /// if there is none.
   public func first<T: Object>(where subscription: () -> QuerySubscription<T>) -> SyncSubscription? {
     let wanted = subscription()
     if let name = wanted.name { return first(named: name) }
@@ -41,10 +47,11 @@ extension SyncSubscriptionSet {
 }
 
 extension SyncSubscription {
-  /// Lets it ask for what another one asks for, of the same class, and gives it that one's name where it has one.
+  /// Makes the subscription ask for the objects of another one of the same class, and gives it the name of that one if it has a
+  /// name.
   ///
-  /// - Precondition: a block of an update of its set runs, in which it was not removed; it is of the class; no other subscription has the
-  ///   name. Else the program stops.
+  /// - Precondition: the block of an update of the subscription's set runs and has not removed the subscription, both have the
+  ///   same class, and no other subscription has the name. Otherwise the program stops.
   public func update<T: Object>(_ subscription: () -> QuerySubscription<T>) {
     let wanted = subscription()
     change(to: wanted.query(in: content.realm), "update")
@@ -52,34 +59,36 @@ extension SyncSubscription {
   }
 }
 
-/// Lists subscriptions to any classes, one on each line.
+/// A result builder that lists subscriptions of any classes, one on each line.
 @resultBuilder
 public enum SubscriptionBuilder {
-  /// A subscription to some class.
+  /// A subscription of any class.
   public struct One {
     let name: String?
     let query: (Realm) -> SubscriptionQuery
   }
 
-  /// One of the lines.
+  /// Makes a list of the one subscription of a line.
   public static func buildExpression<T: Object>(_ subscription: QuerySubscription<T>) -> [One] {
     [One(name: subscription.name, query: subscription.query(in:))]
   }
 
-  /// Lines one after another.
+  /// Joins the subscriptions of several lines.
   public static func buildBlock(_ parts: [One]...) -> [One] { parts.flatMap { $0 } }
-  /// Lines behind an `if`.
+  /// The subscriptions of an `if` without an `else`.
   public static func buildOptional(_ part: [One]?) -> [One] { part ?? [] }
-  /// Lines of an `if` with an `else`.
+  /// The subscriptions of an `if` that has an `else`.
   public static func buildEither(first part: [One]) -> [One] { part }
-  /// Lines of an `else`.
+  /// The subscriptions of an `else`.
   public static func buildEither(second part: [One]) -> [One] { part }
-  /// Lines of a loop.
+  /// Joins the subscriptions of the rounds of a loop.
   public static func buildArray(_ parts: [[One]]) -> [One] { parts.flatMap { $0 } }
 }
 
-/// Has states that may be gone over: `SyncSubscriptionSet`, where a loop asks for a sequence.
+/// A type with a sequence of subscription states: `SyncSubscriptionSet`. The protocol lets `state` mean the sequence if a loop
+/// uses it, and the present state otherwise.
 public protocol _SubscriptionStates {
+  /// The set whose states are meant.
   var _set: SyncSubscriptionSet { get }
 }
 
@@ -88,7 +97,7 @@ extension SyncSubscriptionSet: _SubscriptionStates {
 }
 
 extension _SubscriptionStates {
-  /// The states of the subscriptions, one after another.
+  /// The sequence of the states of the subscriptions: first the present state, then each one that follows.
   ///
   ///     for await state in subscriptions.state { show(state) }
   public var state: SubscriptionStates { SubscriptionStates(_set.content) }

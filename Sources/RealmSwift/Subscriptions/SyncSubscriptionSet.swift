@@ -2,14 +2,15 @@ import Foundation
 import RealmStorage
 import RealmSyncClient
 
-/// What a realm asks its server for: only objects that a subscription asks for are in the realm.
+/// The subscriptions of a realm. The realm has only the objects that a subscription asks for.
 ///
 ///     let subscriptions = realm.subscriptions
 ///     try await subscriptions.update {
 ///       subscriptions.append(QuerySubscription<Book>(name: "new") { $0.year > 2020 })
 ///     }
 ///
-/// It shows the subscriptions as they were when `Realm.subscriptions` was read, or when it was last updated. It is used where its realm is.
+/// The set shows the subscriptions as they were when `Realm.subscriptions` was read, or after its own last update. Use it only
+/// where its realm may be used.
 public struct SyncSubscriptionSet: Sequence {
   let content: SubscriptionContent
 
@@ -23,14 +24,18 @@ public struct SyncSubscriptionSet: Sequence {
 
   // MARK: - What it shows
 
-  /// How many subscriptions there are. In a block of an update, before that.
+  /// The number of subscriptions. In the block of an update it is the number before the update.
   public var count: Int { list.count }
-  /// The one that was added first.
+  /// The subscription that was added first; nil if there is none. In the block of an update it is the first one before the
+  /// update.
   public var first: SyncSubscription? { subscription(list.first) }
-  /// The one that was added last.
+  /// The subscription that was added last; nil if there is none. In the block of an update it is the last one before the update.
   public var last: SyncSubscription? { subscription(list.last) }
 
-  /// The subscription at a place, from 0, in the order in which they were added. It is never nil: a place that there is not stops the program.
+  /// The subscription at a position, in the order in which they were added.
+  ///
+  /// - Precondition: `position` is at least 0 and less than `count`. Otherwise the program stops, so that the result is never
+  ///   nil.
   public subscript(position: Int) -> SyncSubscription? {
     guard list.indices.contains(position) else {
       raise("Index out of range", "there is no subscription \(position) among \(list.count).")
@@ -38,30 +43,35 @@ public struct SyncSubscriptionSet: Sequence {
     return subscription(list[position])
   }
 
-  /// In the order in which they were added.
+  /// Makes an iterator over the subscriptions, in the order in which they were added.
   public func makeIterator() -> SyncSubscriptionSetIterator {
     SyncSubscriptionSetIterator(rest: list[...], content: content)
   }
 
-  /// What has become of these subscriptions, as it is now.
+  /// The present state of these subscriptions. It is read from the file at each use.
   public var state: SyncSubscriptionState { content.state(of: content.shown.number) }
 
   // MARK: - Looking for one
 
-  /// The subscription of a name; nil where there is none. In a block of an update, one that the block has added is found, too.
+  /// The subscription with a name; nil if there is none. In the block of an update it also finds those that the block has added.
   public func first(named name: String) -> SyncSubscription? {
     subscription(content.first { $0.isNamed(name) })
   }
 
-  /// The first subscription that asks for the objects of which a condition holds, with a name or without; nil where there is none. Conditions
-  /// are the same where they say the same in the same order.
+  /// The first subscription, with a name or without, that asks for the objects of a class that match a condition; nil if there is
+  /// none. Two conditions are the same if their texts in Realm's query language are the same.
+  ///
+  /// - Precondition: the condition can be written as a text. Otherwise the program stops.
   public func first<T: Object>(
     ofType type: T.Type, where query: (Query<T>) -> Query<Bool>
   ) -> SyncSubscription? {
     first(QuerySubscription<T>(query: query))
   }
 
-  /// The same of a condition that is written in the format of `NSPredicate`.
+  /// The first subscription, with a name or without, that asks for the objects of a class that match a condition in the format of
+  /// `NSPredicate`; nil if there is none. Two conditions are the same if their texts in Realm's query language are the same.
+  ///
+  /// - Precondition: the format is valid for the class, and the condition can be written as a text. Otherwise the program stops.
   public func first<T: Object>(
     ofType type: T.Type, where predicateFormat: String, _ args: Any...
   ) -> SyncSubscription? {
@@ -82,15 +92,19 @@ public struct SyncSubscriptionSet: Sequence {
 
   // MARK: - Changes
 
-  /// Lets a block change the newest subscriptions, and stores what it has made of them at once. The server is asked when there is a connection.
-  /// What the block looks for is the state before it, but for subscriptions that it has added.
+  /// Runs a block that changes the newest subscriptions, and stores the result at once. The server is asked when there is a
+  /// connection.
   ///
   /// - Parameters:
-  ///   - block: is called at once, and changes this set by `append`, `remove` and `updateQuery`.
-  ///   - onComplete: is called once, on another thread: with nil when all objects are in the realm's file, or when newer subscriptions
-  ///     are in force; with `Realm.Error.subscriptionFailed` where the server can't use the subscriptions; with a `SyncError` where
-  ///     the session ends before; with another `Realm.Error` where they could not be stored, which stops the program without `onComplete`.
-  /// - Precondition: the realm is not frozen, and no write transaction is open on it. It is called in no block of an update of this set.
+  ///   - block: changes this set by `append`, `remove` and `updateQuery`. It is called at once. What it reads from the set is the
+  ///     state before the update, except that the functions that look for one subscription also find those that the block has
+  ///     added.
+  ///   - onComplete: is called once, on another thread: with nil when all objects are in the realm's file, or when newer
+  ///     subscriptions are in force; with `Realm.Error.subscriptionFailed` if the server can't use the subscriptions; with a
+  ///     `SyncError` if the session ends before; with another `Realm.Error` if the subscriptions could not be stored. Without
+  ///     `onComplete`, the program stops if they could not be stored.
+  /// - Precondition: the realm is not frozen, is in no write transaction, and no block of an update of this set runs. Otherwise
+  ///   the program stops.
   public func update(_ block: () -> Void, onComplete: (@Sendable ((any Error)?) -> Void)? = nil) {
     do {
       try content.update(block)
@@ -102,13 +116,15 @@ public struct SyncSubscriptionSet: Sequence {
     SubscriptionWait.tell(content.shown.number, content.realm.syncSession, onComplete)
   }
 
-  /// Lets a block change the newest subscriptions, stores what it has made of them, and waits until all objects are in the realm, or newer
-  /// subscriptions are in force. While there is no connection, it waits on.
+  /// Runs a block that changes the newest subscriptions, stores the result, and waits until all objects are in the realm or newer
+  /// subscriptions are in force. Without a connection the wait continues until there is one.
   ///
-  /// - Throws: `Realm.Error.subscriptionFailed` where the server can't use the subscriptions; a `SyncError` where the session ends
-  ///   before; another `Realm.Error` where they could not be stored; `CancellationError`. In the first two cases, and the last, they
-  ///   stay.
-  /// - Precondition: the same as of `update(_:onComplete:)`. The realm belongs to the main actor.
+  /// - Parameter block: changes this set, as in `update(_:onComplete:)`.
+  /// - Throws: `Realm.Error.subscriptionFailed` if the server can't use the subscriptions; a `SyncError` if the session ends
+  ///   before; another `Realm.Error` if the subscriptions could not be stored; `CancellationError` if the task is cancelled.
+  ///   Except if they could not be stored, the subscriptions stay.
+  /// - Precondition: the realm belongs to the main actor, is not frozen, is in no write transaction, and no block of an update of
+  ///   this set runs. Otherwise the program stops.
   @MainActor
   public func update(_ block: () -> Void) async throws {
     try content.update(block)
@@ -116,9 +132,11 @@ public struct SyncSubscriptionSet: Sequence {
     content.realm.session.showNewest()
   }
 
-  /// Adds subscriptions behind the others. One without a name that asks for the same as another without is not added.
+  /// Adds subscriptions at the end. A subscription without a name is not added if another one without a name asks for the same
+  /// objects.
   ///
-  /// - Precondition: a block of an update of this set runs; no subscription has the name; a text can say the condition. Else the program stops.
+  /// - Precondition: the block of an update of this set runs, no subscription has one of the names, and the conditions can be
+  ///   written as texts. Otherwise the program stops.
   public func append<T: Object>(_ subscriptions: QuerySubscription<T>...) {
     for subscription in subscriptions { add(subscription.query(in: content.realm), named: subscription.name) }
   }
@@ -132,25 +150,36 @@ public struct SyncSubscriptionSet: Sequence {
         + "first(named:), and change it by updateQuery, or choose another name.")
   }
 
-  /// Removes the subscription of a name, if there is one. Its objects leave the realm soon, but for those that another subscription asks for.
+  /// Removes the subscription with a name, if there is one. Its objects leave the realm later, unless another subscription asks
+  /// for them.
   ///
-  /// - Precondition: a block of an update of this set runs; else the program stops. So it is of all that remove.
+  /// - Precondition: the block of an update of this set runs. Otherwise the program stops.
   public func remove(named name: String) {
     content.change("remove") { $0.removeFirst { $0.isNamed(name) } }
   }
 
-  /// Removes subscriptions. One that is not there any more is passed over.
+  /// Removes subscriptions. Those that are not in the set any more are ignored.
+  ///
+  /// - Precondition: the block of an update of this set runs. Otherwise the program stops.
   public func remove(_ subscriptions: SyncSubscription...) {
     let ids = Set(subscriptions.map(\.stored.id))
     content.change("remove") { $0.removeAll { ids.contains($0.id) } }
   }
 
-  /// Removes the first subscription that asks for the objects of which a condition holds, with a name or without, if there is one.
+  /// Removes the first subscription, with a name or without, that asks for the objects of a class that match a condition, if
+  /// there is one.
+  ///
+  /// - Precondition: the block of an update of this set runs, and the condition can be written as a text. Otherwise the program
+  ///   stops.
   public func remove<T: Object>(ofType type: T.Type, _ query: (Query<T>) -> Query<Bool>) {
     remove(QuerySubscription<T>(query: query).query(in: content.realm))
   }
 
-  /// The same of a condition that is written in the format of `NSPredicate`.
+  /// Removes the first subscription, with a name or without, that asks for the objects of a class that match a condition in the
+  /// format of `NSPredicate`, if there is one.
+  ///
+  /// - Precondition: the block of an update of this set runs, the format is valid for the class, and the condition can be written
+  ///   as a text. Otherwise the program stops.
   public func remove<T: Object>(ofType type: T.Type, where predicateFormat: String, _ args: Any...) {
     remove(asking(T.self, predicateFormat, args))
   }
@@ -159,32 +188,38 @@ public struct SyncSubscriptionSet: Sequence {
     content.change("remove") { $0.removeFirst { $0.asks(query.table, query.predicate) } }
   }
 
-  /// Removes all subscriptions, or all without a name. With all of them gone, all objects leave the realm.
+  /// Removes all subscriptions. Without subscriptions all objects leave the realm.
+  ///
+  /// - Parameter unnamedOnly: whether subscriptions with a name stay.
+  /// - Precondition: the block of an update of this set runs. Otherwise the program stops.
   public func removeAll(unnamedOnly: Bool = false) {
     content.change("removeAll") { $0.removeAll { $0.name == nil || !unnamedOnly } }
   }
 
   /// Removes all subscriptions to a class.
+  ///
+  /// - Precondition: the block of an update of this set runs. Otherwise the program stops.
   public func removeAll<T: Object>(ofType type: T.Type) {
     let table = content.realm.subscriptionQuery(type) { _ in .always }.table
     content.change("removeAll") { $0.removeAll { $0.table == table } }
   }
 }
 
-/// The subscriptions of a set, one after another, as they were when it was made.
+/// An iterator over the subscriptions of a set, as they were when the iterator was made.
 public struct SyncSubscriptionSetIterator: IteratorProtocol {
   fileprivate var rest: ArraySlice<StoredSubscription>
   fileprivate let content: SubscriptionContent
 
+  /// The next subscription; nil after the last one.
   public mutating func next() -> SyncSubscription? {
     rest.popFirst().map { SyncSubscription(stored: $0, content: content) }
   }
 }
 
 extension Realm {
-  /// What the realm asks its server for, as it is now.
+  /// The subscriptions of the realm, as they are stored now.
   ///
-  /// - Precondition: the realm was opened with `User.flexibleSyncConfiguration`; else the program stops.
+  /// - Precondition: the realm was opened with `User.flexibleSyncConfiguration`. Otherwise the program stops.
   public var subscriptions: SyncSubscriptionSet {
     guard view.configuration.syncing?.isFlexible ?? false else {
       raise(
@@ -197,7 +232,7 @@ extension Realm {
 }
 
 extension RealmSession {
-  /// Moves to the newest version, where nobody has said that it does not move by itself.
+  /// Moves to the newest version of the file, unless `autorefresh` is off.
   func showNewest() {
     if autorefresh { _ = refresh() }
   }

@@ -1,9 +1,9 @@
-/// What has become of the subscriptions that a realm asks its server for.
+/// The state of a set of subscriptions.
 public enum SyncSubscriptionState: Sendable {
-  /// All objects that they ask for are in the realm, and none that they do not ask for.
+  /// All objects that the subscriptions ask for are in the realm, and no others.
   case complete
-  /// The server can't use them, and says why: a `SyncError` with the code `invalidFlexibleSyncSubscriptions`. The subscriptions
-  /// before them stay in force.
+  /// The server can't use the subscriptions. The error is a `SyncError` with the code `invalidFlexibleSyncSubscriptions`, and
+  /// says why. The earlier subscriptions stay in force.
   case error(any Error)
   /// The server has not answered yet, or not all objects are in the realm yet.
   case pending
@@ -12,7 +12,7 @@ public enum SyncSubscriptionState: Sendable {
 }
 
 extension SyncSubscriptionState: Equatable {
-  /// Whether both are the same; errors are, where they have the same domain and code.
+  /// Whether both states are equal. Two errors are equal if they have the same domain and code.
   public static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {
     case (.complete, .complete), (.pending, .pending), (.superseded, .superseded): true

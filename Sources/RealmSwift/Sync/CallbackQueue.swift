@@ -1,26 +1,28 @@
 import Dispatch
 import Synchronization
 
-/// Calls what an app has registered with device sync: on the main queue, one after another.
+/// Calls the closures that an app has registered with device sync: on the main queue, one after another.
 ///
-/// A program without a main run loop never serves its main queue. There the calls are made on the queue `realm.sync.callbacks`.
+/// A program without a main run loop does not serve its main queue. In such a program the calls are made on the queue
+/// `realm.sync.callbacks`.
 enum CallbackQueue {
   private enum Place {
-    /// It is not known yet whether the main queue is served. The calls wait for that.
+    /// It is not known yet whether the program serves the main queue. The calls wait here until it is.
     case unknown([@Sendable () -> Void])
     case main
     case other
   }
   private static let other = DispatchQueue(label: "realm.sync.callbacks")
   private static let place = Mutex(Place.unknown([]))
-  /// A main queue that has served nothing for so many seconds is taken for one that is not served. What it serves later shows that it is.
+  /// The time in seconds after which a main queue that has run nothing counts as not served. If it runs something later, it
+  /// counts as served from then on.
   private static let patience = 2
   private static let probe: Void = {
     DispatchQueue.main.async { decide(isMain: true) }
     other.asyncAfter(deadline: .now() + .seconds(patience)) { decide(isMain: false) }
   }()
 
-  /// Begins to look whether the main queue is served.
+  /// Starts to find out whether the program serves its main queue.
   static func begin() { probe }
 
   private static func decide(isMain: Bool) {

@@ -1,35 +1,40 @@
-/// What happens to a file when its server has another history: the server was restored from a copy, say, or the device was
-/// away for longer than the server keeps what has changed.
+/// Says what happens to a file when the server has another history than the file. This is so if the server was restored from a
+/// copy, for example, or if the device was offline for longer than the server keeps its history.
 ///
-/// In all modes but `manual` the file is brought to what the server has in one write transaction. Objects that the server
-/// still has stay valid, and open realms see a change as any other.
+/// In all modes except `manual`, one write transaction brings the file to the data of the server. Objects that the server still
+/// has stay valid, and open realms see the change like any other.
 ///
-/// The blocks are called on a thread of device sync. Realms that they get are to be used only there, until the block returns.
+/// The closures are called on a thread of device sync. They may use the realms that they get only there, and only until they
+/// return.
 public enum ClientResetMode: Sendable {
-  /// The session ends with the error `SyncError.clientResetError`, and the app says what happens to the file; see
-  /// `SyncError.clientResetInfo()`. The error goes to `errorHandler`; where that is nil, to `SyncManager.errorHandler`.
+  /// The session ends with the error `SyncError.clientResetError`, and the app decides what happens to the file; see
+  /// `SyncError.clientResetInfo()`. The error is passed to `errorHandler`; if that is nil, to `SyncManager.errorHandler`.
   case manual(errorHandler: ErrorReportingBlock? = nil)
-  /// Changes that the server does not have yet are dropped. If that fails, the session ends with the error `SyncError.clientResetError`, as with `manual`.
+  /// Changes that the server does not have yet are dropped. If the reset fails, the session ends with
+  /// `SyncError.clientResetError`, as with `manual`.
   ///
-  /// `beforeReset` gets a frozen realm of the file as it is; `afterReset` the same one, and the realm as it is then.
+  /// `beforeReset` gets a frozen realm with the state before the reset. `afterReset` gets the same realm, and a realm with the
+  /// state after it.
   case discardUnsyncedChanges(
     beforeReset: (@Sendable (_ before: Realm) -> Void)? = nil,
     afterReset: (@Sendable (_ before: Realm, _ after: Realm) -> Void)? = nil)
-  /// Changes that the server does not have yet are made again on top of what the server has, and uploaded. If that
-  /// fails, the session ends with the error `SyncError.clientResetError`, as with `manual`. This is the mode of a configuration that names none.
+  /// Changes that the server does not have yet are made again on top of the data of the server, and uploaded. If the reset fails,
+  /// the session ends with `SyncError.clientResetError`, as with `manual`. This is the default mode.
   ///
-  /// `beforeReset` gets a frozen realm of the file as it is; `afterReset` the same one, and the realm as it is then.
+  /// `beforeReset` gets a frozen realm with the state before the reset. `afterReset` gets the same realm, and a realm with the
+  /// state after it.
   case recoverUnsyncedChanges(
     beforeReset: (@Sendable (_ before: Realm) -> Void)? = nil,
     afterReset: (@Sendable (_ before: Realm, _ after: Realm) -> Void)? = nil)
-  /// As `recoverUnsyncedChanges`; if that fails, as `discardUnsyncedChanges`.
+  /// The file is reset as with `recoverUnsyncedChanges`. If that fails, it is reset as with `discardUnsyncedChanges`.
   ///
-  /// `beforeReset` gets a frozen realm of the file as it is; `afterReset` the same one, and the realm as it is then.
+  /// `beforeReset` gets a frozen realm with the state before the reset. `afterReset` gets the same realm, and a realm with the
+  /// state after it.
   case recoverOrDiscardUnsyncedChanges(
     beforeReset: (@Sendable (_ before: Realm) -> Void)? = nil,
     afterReset: (@Sendable (_ before: Realm, _ after: Realm) -> Void)? = nil)
 
-  /// The former name of `discardUnsyncedChanges(beforeReset:afterReset:)`, which it makes.
+  /// The former name of `discardUnsyncedChanges(beforeReset:afterReset:)`. It returns that case.
   @available(*, deprecated, renamed: "discardUnsyncedChanges(beforeReset:afterReset:)")
   public static func discardLocal(
     beforeReset: (@Sendable (_ before: Realm) -> Void)? = nil,
@@ -45,7 +50,7 @@ extension ClientResetMode {
     var after: (@Sendable (_ before: Realm, _ after: Realm) -> Void)?
   }
 
-  /// The blocks to call before and after a reset. A manual one has none.
+  /// The closures to call before and after a reset. The mode `manual` has none.
   var callbacks: Callbacks {
     switch self {
     case .manual: Callbacks()

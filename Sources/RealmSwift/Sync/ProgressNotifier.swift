@@ -1,30 +1,32 @@
-/// Decides what one block is told of progress, and when it has been told all. It has no thread and no clock: whoever uses it
-/// gives it the figures of the session in one direction, each time they change and once when the block is registered.
+/// Decides what a progress block is told, and when it is finished. It has no thread and no clock: its user passes it the figures
+/// of the session in one direction, each time they change and once when the block is registered.
 ///
-/// Any measure of work will do, as bytes or millionths, if these hold:
-/// - For uploads `done` counts what the server has taken, so that all of it is final.
-/// - For downloads `done` may count what has come and can't be read yet. It equals `total` only when all that has come can be read.
-/// - The figures may go on over all of a session's life, or begin anew, with each step of a download, say.
+/// The figures may have any unit, such as bytes or millionths, if these conditions hold:
+/// - For uploads, `done` counts only work that the server has accepted, so that all of it is final.
+/// - For downloads, `done` may count data that has arrived but can't be read yet. `done` equals `total` only when all arrived
+///   data can be read.
+/// - The figures may continue through the whole life of a session, or start again from 0, for example with each step of a
+///   download.
 ///
-/// What it says then is in 0…1, is 1 only when all is done, never falls before it was 1, and is never the same figure twice while
-/// work goes on. Nothing to do is told as 1, once.
+/// The reported shares are from 0 to 1. A share is 1 only when all is done, never falls until 1 was reached, and is never
+/// reported twice in a row while work continues. If there is nothing to do, 1 is reported once.
 struct ProgressNotifier: Sendable {
   private let direction: SyncSession.ProgressDirection
   private let mode: SyncSession.ProgressMode
-  /// `done` when the work that is counted began; nil before the first figures where nobody has said it.
+  /// The value of `done` when the counted work began; nil if that is not known before the first figures.
   private var base: UInt64?
-  /// What a block for outstanding work waits for: the least `total` since the first figures.
+  /// The goal of a block for outstanding work: the smallest `total` since the first figures.
   private var target: UInt64?
-  /// So much of `done` is final.
+  /// The part of `done` that is final.
   private var settled: UInt64 = 0
-  /// What was said last; nil before anything was.
+  /// The share that was reported last; nil if none was.
   private var last: Double?
   private var isFinished = false
 
-  /// What is not final yet may count for so much: making it so is work too.
+  /// The largest share that is reported for work that is not final yet, because making it final is work too.
   private static let mostBeforeFinal = 0.99
 
-  /// - Parameter base: `done` when the work began that is going on, where this is known: when all was done the last time. Nil to count
+  /// - Parameter base: the value of `done` when the current work began, which is when all was done the last time; nil to count
   ///   from the first figures on.
   init(
     _ direction: SyncSession.ProgressDirection, _ mode: SyncSession.ProgressMode,
@@ -33,17 +35,17 @@ struct ProgressNotifier: Sendable {
     (self.direction, self.mode, self.base) = (direction, mode, base)
   }
 
-  /// The figures are these now.
+  /// Takes new figures.
   ///
   /// - Parameters:
-  ///   - done: so much is done.
-  ///   - total: what is done, and what is known to be left. Where it is less than `done`, it counts as that.
-  ///   - isKnown: the figures say what there is to do. They do not before the session has counted the commits that wait, or the server has
-  ///     said what it has: nothing is said then.
-  ///   - pendingQuerySet: the figures are not those of the query set that was the newest one when the block was registered: the server
-  ///     has not begun to send what that one shows. A block for outstanding downloads waits for it. To others it makes no difference,
-  ///     and none once something was said.
-  /// - Returns: what to tell the block, if anything; and whether it is told nothing more.
+  ///   - done: the amount of work that is done.
+  ///   - total: the work that is done plus the known rest. A value less than `done` counts as `done`.
+  ///   - isKnown: whether the figures say how much there is to do. They do not before the session has counted the waiting
+  ///     commits, or the server has said what it has; nothing is reported until then.
+  ///   - pendingQuerySet: whether the figures belong to an older query set than the newest one at the registration of the block,
+  ///     because the server has not begun to send the objects of that one. A block for outstanding downloads waits for it, until
+  ///     something was reported. Other blocks ignore it.
+  /// - Returns: the share to report, nil for none; and whether nothing more will be reported.
   mutating func update(
     done: UInt64, total: UInt64, isKnown: Bool, pendingQuerySet: Bool
   ) -> (report: Double?, isFinished: Bool) {
@@ -53,7 +55,7 @@ struct ProgressNotifier: Sendable {
     let base = follow(done, total)
     let goal = outstanding(of: total)
     guard settled < goal else { return (complete(total), isFinished) }
-    // Below 1 whatever rounding does.
+    // The estimate stays below 1 however the division is rounded.
     let estimate = min(
       share(done, base, goal), max(Self.mostBeforeFinal, share(settled, base, goal)), 1.0.nextDown)
     return (rise(to: estimate), false)
@@ -63,18 +65,20 @@ struct ProgressNotifier: Sendable {
     direction == .download && mode == .forCurrentlyOutstandingWork && last == nil
   }
 
-  /// Notes the figures, and answers from where they are counted.
+  /// Stores the figures.
+  ///
+  /// - Returns: the value of `done` from which the share is counted.
   private mutating func follow(_ done: UInt64, _ total: UInt64) -> UInt64 {
-    // What was final stays so: the figures have begun anew.
+    // Final work stays final, so smaller figures mean that they have started again.
     if done < settled { (base, target, settled) = (0, nil, 0) }
-    // What had come may be lost with a connection, and come again.
+    // Arrived data may be lost with the connection, and arrive again.
     let base = min(base ?? done, done)
     self.base = base
     if direction == .upload || done == total { settled = done }
     return base
   }
 
-  /// What is to be final before all counts as done.
+  /// The value of `done` at which all counts as done.
   private mutating func outstanding(of total: UInt64) -> UInt64 {
     guard mode == .forCurrentlyOutstandingWork else { return total }
     let least = min(target ?? total, total)
@@ -82,9 +86,9 @@ struct ProgressNotifier: Sendable {
     return least
   }
 
-  /// All is done.
+  /// Notes that all is done, and returns 1 if that is to be reported.
   private mutating func complete(_ total: UInt64) -> Double? {
-    // Figures that differ from those of the last time are of work that was done meanwhile.
+    // If the figures differ from those of the last report, work was done in between.
     let isTold = last == 1 && base == total
     base = total
     isFinished = mode == .forCurrentlyOutstandingWork
@@ -93,7 +97,7 @@ struct ProgressNotifier: Sendable {
   }
 
   private mutating func rise(to estimate: Double) -> Double? {
-    // After 1 it begins at 0 again.
+    // After 1 was reported, the share starts at 0 again.
     let least = last == 1 ? 0 : last ?? 0
     let report = max(least, estimate)
     guard report != last else { return nil }
@@ -101,6 +105,8 @@ struct ProgressNotifier: Sendable {
     return report
   }
 
+  /// The share of the work from `base` to `goal` that `figure` stands for.
+  ///
   /// - Precondition: `goal` exceeds `base`.
   private func share(_ figure: UInt64, _ base: UInt64, _ goal: UInt64) -> Double {
     figure > base ? Double(figure - base) / Double(goal - base) : 0

@@ -2,7 +2,7 @@ import Dispatch
 import RealmSyncClient
 import Synchronization
 
-/// Tells the blocks that follow the progress of a session. They are called on a queue of its own, one after another.
+/// Calls the blocks that follow the progress of a session. They are called one after another on the queue `realm.sync.progress`.
 final class ProgressReports: Sendable {
   private struct Figures {
     var done: UInt64 = 0
@@ -13,7 +13,8 @@ final class ProgressReports: Sendable {
   private struct Report {
     var notifier: ProgressNotifier
     let direction: SyncSession.ProgressDirection
-    /// The newest query set when it was registered: what it reports of a download is that of this set.
+    /// The number of the newest query set when the block was registered. Figures of downloads count for the block from this set
+    /// on.
     let querySet: UInt64
     let block: @Sendable (SyncSession.Progress) -> Void
   }
@@ -23,17 +24,19 @@ final class ProgressReports: Sendable {
     var last: UInt64 = 0
     var upload = Figures()
     var download = Figures()
-    /// The query set that the step is of which is coming, or came last.
+    /// The number of the query set of the step that is arriving or has arrived last.
     var querySet: UInt64 = 0
   }
 
   private let queue = DispatchQueue(label: "realm.sync.progress")
   private let state = Mutex(State())
 
+  /// Registers a block.
+  ///
   /// - Parameters:
-  ///   - querySet: the newest of the file.
-  ///   - isCounted: the figures know of all changes that there are.
-  /// - Returns: what ends it; nil where there is nothing to report any more.
+  ///   - querySet: the number of the newest query set of the file.
+  ///   - isCounted: whether the figures include all changes that exist.
+  /// - Returns: the id of the block for `remove(_:)`; nil if there is nothing to report any more.
   func add(
     _ direction: SyncSession.ProgressDirection, _ mode: SyncSession.ProgressMode, querySet: UInt64,
     isCounted: Bool = true, _ block: @escaping @Sendable (SyncSession.Progress) -> Void
@@ -45,7 +48,7 @@ final class ProgressReports: Sendable {
         direction: direction, querySet: querySet, block: block)
       let (told, isFinished) = isCounted ? Self.update(&report, state) : (nil, false)
       if !isFinished { state.reports[state.last] = report }
-      // In the order of the figures.
+      // The call is queued under the lock, so that blocks get the figures in their order.
       if let told { queue.async { block(told) } }
       return (state.last, isFinished)
     }
@@ -53,7 +56,7 @@ final class ProgressReports: Sendable {
   }
 
   func remove(_ id: UInt64) {
-    // It may be the last to refer to what the block has, which ends when the lock is free.
+    // The block may hold the last references to objects of the app. They are released after the lock is free.
     let removed = state.withLock { $0.reports.removeValue(forKey: id) }
     withExtendedLifetime(removed) {}
   }
@@ -62,7 +65,9 @@ final class ProgressReports: Sendable {
     tell { $0.upload = Figures(done: done, total: total, isKnown: true) }
   }
 
-  /// - Parameter querySet: of the step that is coming, or has come.
+  /// Takes new figures of downloads.
+  ///
+  /// - Parameter querySet: the number of the query set of the step that is arriving or has arrived.
   func downloaded(_ done: UInt64, of total: UInt64, querySet: UInt64) {
     tell { state in
       state.download = Figures(done: done, total: total, isKnown: true)
@@ -70,7 +75,7 @@ final class ProgressReports: Sendable {
     }
   }
 
-  /// There is no connection: figures of a download count from the next one on.
+  /// Notes that the connection is lost. Figures of downloads count again from the next connection on.
   func lost() { state.withLock { $0.download.isKnown = false } }
 
   private static func update(
@@ -92,7 +97,7 @@ final class ProgressReports: Sendable {
         guard var report = state.reports[id] else { continue }
         let (told, isFinished) = Self.update(&report, state)
         state.reports[id] = isFinished ? nil : report
-        // In the order of the figures, and not before this lock is free.
+        // The call is queued under the lock, so that blocks get the figures in their order. It runs after the lock is free.
         if let told { queue.async { [block = report.block] in block(told) } }
       }
     }
@@ -100,13 +105,15 @@ final class ProgressReports: Sendable {
 }
 
 extension SyncSession {
-  /// Reports how much of the work with the server is done.
+  /// Calls a block with the progress of uploads or downloads.
   ///
   /// - Parameters:
-  ///   - direction: of what is reported.
-  ///   - mode: until the work is done that there is now, or for ever.
-  ///   - block: is called on a queue of its own, for the first time as soon as it is known how much there is to do. A figure is not told twice.
-  /// - Returns: what keeps the report: it ends when the token is invalidated, or goes. Nil where there is nothing to do, which was told.
+  ///   - direction: whether uploads or downloads are reported.
+  ///   - mode: whether the block is called until the present work is done, or without end.
+  ///   - block: is called on a queue of its own, for the first time as soon as it is known how much there is to do. It is not
+  ///     called twice in a row with the same share.
+  /// - Returns: a token that keeps the block registered until the token is invalidated or released. Nil if there is nothing to
+  ///   do; the block is called once with the share 1 then.
   public func addProgressNotification(
     for direction: ProgressDirection, mode: ProgressMode, block: @Sendable @escaping (Progress) -> Void
   ) -> ProgressNotificationToken? {

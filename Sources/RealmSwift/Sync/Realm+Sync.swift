@@ -3,13 +3,16 @@ import RealmStorage
 import RealmSyncClient
 
 extension Realm {
-  /// What keeps this realm the same as its server has it; nil of a realm that is not synced, and once that is over. All realms of a file have the same.
+  /// The session that syncs the realm's file with its server; nil if the realm is not synced, or if the session is over. All
+  /// realms of a file have the same session.
   public var syncSession: SyncSession? { session.file.sync as? SyncSession }
 }
 
 extension Realm.Configuration {
-  /// How the realm is kept the same as a server has it; nil for a realm that is not synced. It is made by
-  /// `User.flexibleSyncConfiguration()` and `User.configuration(partitionValue:)`.
+  /// How the realm is synced; nil for a realm that is not synced. `User.flexibleSyncConfiguration()` and
+  /// `User.configuration(partitionValue:)` make the value.
+  ///
+  /// - Precondition: the user of a new value was not removed. Otherwise the program stops.
   public var syncConfiguration: SyncConfiguration? {
     get { syncing as? SyncConfiguration }
     set {
@@ -22,8 +25,10 @@ extension Realm.Configuration {
     }
   }
 
-  /// A configuration; each parameter is described at the property of its name. Of a file and a name for a realm in memory the name
-  /// counts. A key that has not 64 bytes stops the program.
+  /// Makes a configuration. Each parameter is described at the property of the same name. If both `fileURL` and
+  /// `inMemoryIdentifier` are given, `inMemoryIdentifier` counts.
+  ///
+  /// - Precondition: `encryptionKey` is nil or has 64 bytes. Otherwise the program stops.
   public init(
     fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil,
     syncConfiguration: SyncConfiguration? = nil, encryptionKey: Data? = nil, readOnly: Bool = false,
@@ -41,7 +46,7 @@ extension Realm.Configuration {
 }
 
 extension SyncSession {
-  /// The number of the newest query set of the file; 0 where it can't be read.
+  /// The number of the newest query set of the file; 0 if it can't be read.
   var newestQuerySet: UInt64 {
     do throws(StorageError) {
       return try SubscriptionStore.newest(file.database.snapshot()).number

@@ -40,13 +40,13 @@ extension SyncConfiguration: FileSyncMaker {
     guard Realm.fileExists(for: configuration) else { return {} }
     let replica = replica(configuration)
     try keepUnsynced(configuration)
-    // Only then: a file that can't be deleted goes on.
+    // The server is told only after the file is deleted, because a file that can't be deleted stays in use.
     return { [user] in
       if let replica { user.app.note(goneReplica: replica, of: user.id) }
     }
   }
 
-  /// The number by which the server knows a file; nil of one that it does not know, and of one that can't be read.
+  /// The server's number for a file; nil if the server has given it none, or the file can't be read.
   private func replica(_ configuration: Realm.Configuration) -> UInt64? {
     let key = configuration.encryptionKey.map { Array($0) }
     do throws(StorageError) {
@@ -76,9 +76,9 @@ extension SyncConfiguration: FileSyncMaker {
   }
 
   func didOpen(_ realm: Realm, isFirst: Bool) throws {
-    // Subscriptions are stored in the file.
+    // Only the first realm of a file makes the initial subscriptions, because they are stored in the file.
     guard isFirst, let initial = initialSubscriptions else { return }
-    // A callback of a reset, say, is no opening of the app's.
+    // Realms that are opened inside a callback of the session, such as one of a reset, do not count as opened by the app.
     if realm.syncSession?.core.isInTurn == true { return }
     let snapshot = try Realm.Error.wrapping { () throws(StorageError) in
       try realm.session.file.database.snapshot()

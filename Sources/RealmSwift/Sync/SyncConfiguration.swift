@@ -1,25 +1,25 @@
 import Foundation
 
-/// How a realm is kept the same as what its server has: for which user, and which of the server's objects.
+/// Says how a realm is synced: for which user, and which objects of the server it has.
 ///
-/// It is made by `User.flexibleSyncConfiguration(…)` or `User.configuration(partitionValue:…)`, as a part of the configuration
-/// that they return.
+/// `User.flexibleSyncConfiguration(…)` and `User.configuration(partitionValue:…)` make it as a part of the configuration that
+/// they return.
 public struct SyncConfiguration: Sendable {
-  /// Who uses the realm. What the server lets the user see and change is in it.
+  /// The user of the realm. The server decides which objects this user may see and change.
   public let user: User
-  /// What all objects of the realm have in the property that the server divides objects by. Nil of a realm that has the objects
-  /// that it subscribes to; the value `.null` names a partition, too.
+  /// The partition of the realm: the value that all its objects have in the property by which the server divides objects. Nil for
+  /// a realm with flexible sync, which has the objects that it subscribes to. The value `.null` is a partition, too.
   public let partitionValue: AnyBSON?
-  /// What happens to the file when the server has another history.
+  /// What happens to the file when the server has another history than the file.
   public let clientResetMode: ClientResetMode
-  /// Whether an asynchronous open fails when the server can't be reached. Else it goes on trying.
+  /// Whether an asynchronous open fails if the server can't be reached. If false, it keeps trying.
   public let cancelAsyncOpenOnNonFatalErrors: Bool
-  /// What is subscribed to when the file is new; nil where that is left to the app.
+  /// The subscriptions that are made when the file is new; nil if there are none.
   public let initialSubscriptions: InitialSubscriptionsConfiguration?
 
   /// - Parameters:
-  ///   - partitionValue: nil for the objects that are subscribed to.
-  ///   - initialSubscriptions: only without a partition value.
+  ///   - partitionValue: the partition; nil for a realm with flexible sync.
+  ///   - initialSubscriptions: the first subscriptions; nil for a realm with a partition.
   init(
     user: User, partitionValue: AnyBSON?, clientResetMode: ClientResetMode,
     cancelAsyncOpenOnNonFatalErrors: Bool, initialSubscriptions: InitialSubscriptionsConfiguration? = nil
@@ -31,19 +31,20 @@ public struct SyncConfiguration: Sendable {
     self.initialSubscriptions = initialSubscriptions
   }
 
-  /// The realm has the objects that it subscribes to.
+  /// Whether the realm has the objects that it subscribes to, and not those of a partition.
   var isFlexible: Bool { partitionValue == nil }
 }
 
-/// What a realm subscribes to when its file is new.
+/// The subscriptions that a realm makes when its file is new.
 public final class InitialSubscriptionsConfiguration: Sendable {
-  /// Is called while the subscriptions of the realm are being updated: it adds to them, and changes them. It is called by the
-  /// thread that opens the realm.
+  /// The closure that adds and changes subscriptions. It is called on the thread that opens the realm, inside an update of the
+  /// realm's subscriptions.
   public let callback: @Sendable (_ subscriptions: SyncSubscriptionSet) -> Void
-  /// `callback` is called also when the file is not new, whenever a realm of it is opened and none in the process is open.
+  /// Whether `callback` is also called if the file is not new: each time a realm of the file is opened while no other realm of it
+  /// is open in this process.
   public let rerunOnOpen: Bool
 
-  /// Each parameter is described at the property of its name.
+  /// Makes initial subscriptions. Each parameter is described at the property of the same name.
   public init(
     callback: @escaping @Sendable (_ subscriptions: SyncSubscriptionSet) -> Void, rerunOnOpen: Bool = false
   ) {
@@ -55,21 +56,23 @@ public final class InitialSubscriptionsConfiguration: Sendable {
 public typealias RLMInitialSubscriptionsConfiguration = InitialSubscriptionsConfiguration
 
 extension User {
-  /// The configuration of a realm that has the objects of one partition, in a file of its own.
+  /// Makes the configuration of a realm that has the objects of one partition, in a file of its own.
   ///
-  /// `fileURL` may be set to another place.
+  /// `fileURL` of the result may be set to another path.
   ///
   /// - Parameters:
-  ///   - partitionValue: names the partition: a `String`, `Int`, `Int32`, `Int64`, `ObjectId`, `UUID` or `NSNull`. Another type stops the program.
-  ///   - clientResetMode: what happens to the file when the server has another history.
-  ///   - cancelAsyncOpenOnNonFatalErrors: an asynchronous open fails when the server can't be reached. Else it goes on trying.
+  ///   - partitionValue: the partition: a `String`, `Int`, `Int32`, `Int64`, `ObjectId`, `UUID` or `NSNull`. Any other type stops
+  ///     the program.
+  ///   - clientResetMode: what happens to the file when the server has another history than the file.
+  ///   - cancelAsyncOpenOnNonFatalErrors: whether an asynchronous open fails if the server can't be reached. If false, it keeps
+  ///     trying.
   public func configuration<T: BSON>(
     partitionValue: T,
     clientResetMode: ClientResetMode = .recoverUnsyncedChanges(beforeReset: nil, afterReset: nil),
     cancelAsyncOpenOnNonFatalErrors: Bool = false
   ) -> Realm.Configuration {
     let partition = AnyBSON(partitionValue)
-    // A value of a type of the app's own becomes null too, and would silently name the partition of null.
+    // A value of any other type becomes null as well. Without this check it would silently stand for the partition of null.
     if partition.isNull, !(partitionValue is AnyBSON), !(partitionValue is NSNull) {
       Self.stopUnusable("a \(T.self)")
     }
@@ -78,14 +81,16 @@ extension User {
       cancelAsyncOpenOnNonFatalErrors: cancelAsyncOpenOnNonFatalErrors)
   }
 
-  /// The configuration of a realm that has the objects of one partition, in a file of its own.
+  /// Makes the configuration of a realm that has the objects of one partition, in a file of its own.
   ///
-  /// `fileURL` may be set to another place.
+  /// `fileURL` of the result may be set to another path.
   ///
   /// - Parameters:
-  ///   - partitionValue: names the partition: a `string`, `int32`, `int64`, `objectId`, `uuid` or `null`. Another case stops the program.
-  ///   - clientResetMode: what happens to the file when the server has another history.
-  ///   - cancelAsyncOpenOnNonFatalErrors: an asynchronous open fails when the server can't be reached. Else it goes on trying.
+  ///   - partitionValue: the partition: a `string`, `int32`, `int64`, `objectId`, `uuid` or `null`. Any other case stops the
+  ///     program.
+  ///   - clientResetMode: what happens to the file when the server has another history than the file.
+  ///   - cancelAsyncOpenOnNonFatalErrors: whether an asynchronous open fails if the server can't be reached. If false, it keeps
+  ///     trying.
   public func configuration(
     partitionValue: AnyBSON,
     clientResetMode: ClientResetMode = .recoverUnsyncedChanges(beforeReset: nil, afterReset: nil),
@@ -98,13 +103,14 @@ extension User {
     return configuration(of: .partition(partitionValue), sync)
   }
 
-  /// The configuration of a realm that has the objects that it subscribes to; see `Realm.subscriptions`.
+  /// Makes the configuration of a realm with flexible sync: it has the objects that it subscribes to; see `Realm.subscriptions`.
   ///
-  /// `fileURL` may be set to another place.
+  /// `fileURL` of the result may be set to another path.
   ///
   /// - Parameters:
-  ///   - clientResetMode: what happens to the file when the server has another history.
-  ///   - cancelAsyncOpenOnNonFatalErrors: an asynchronous open fails when the server can't be reached. Else it goes on trying.
+  ///   - clientResetMode: what happens to the file when the server has another history than the file.
+  ///   - cancelAsyncOpenOnNonFatalErrors: whether an asynchronous open fails if the server can't be reached. If false, it keeps
+  ///     trying.
   public func flexibleSyncConfiguration(
     clientResetMode: ClientResetMode = .recoverUnsyncedChanges(),
     cancelAsyncOpenOnNonFatalErrors: Bool = false
@@ -115,16 +121,19 @@ extension User {
     return configuration(of: .flexible, sync)
   }
 
-  /// The configuration of a realm that has the objects that it subscribes to, and subscribes to some when its file is new.
+  /// Makes the configuration of a realm with flexible sync that subscribes to some objects when its file is new.
   ///
-  /// `fileURL` may be set to another place. An asynchronous open waits for the objects of the initial subscriptions.
+  /// `fileURL` of the result may be set to another path. An asynchronous open waits for the objects of the initial subscriptions.
   ///
   /// - Parameters:
-  ///   - clientResetMode: what happens to the file when the server has another history.
-  ///   - cancelAsyncOpenOnNonFatalErrors: an asynchronous open fails when the server can't be reached. Else it goes on trying.
-  ///   - initialSubscriptions: is called while the subscriptions of the realm are being updated, by the thread that opens it.
-  ///   - rerunOnOpen: `initialSubscriptions` is called also when the file is not new, whenever a realm of it is opened and none in the
-  ///     process is open. It is then to look whether a name is in use already: to add one twice stops the program.
+  ///   - clientResetMode: what happens to the file when the server has another history than the file.
+  ///   - cancelAsyncOpenOnNonFatalErrors: whether an asynchronous open fails if the server can't be reached. If false, it keeps
+  ///     trying.
+  ///   - initialSubscriptions: adds and changes subscriptions. It is called on the thread that opens the realm, inside an update
+  ///     of the realm's subscriptions.
+  ///   - rerunOnOpen: whether `initialSubscriptions` is also called if the file is not new: each time a realm of the file is
+  ///     opened while no other realm of it is open in this process. It then has to check whether a name is in use: adding a name
+  ///     twice stops the program.
   public func flexibleSyncConfiguration(
     clientResetMode: ClientResetMode = .recoverUnsyncedChanges(),
     cancelAsyncOpenOnNonFatalErrors: Bool = false,

@@ -4,7 +4,7 @@ import RealmSync
 import RealmSyncClient
 
 extension SyncError {
-  /// What an app is told of a problem.
+  /// The error that an app gets for a problem.
   static func of(_ problem: SyncedFileProblem, _ session: SyncSession?) -> SyncError {
     let code: Code
     switch problem {
@@ -35,7 +35,7 @@ extension SyncError {
     }
   }
 
-  /// What an app is told of changes that a server has refused. They are undone already.
+  /// The error that an app gets for changes that the server has refused. The changes are undone already.
   init(_ refusals: [Refusal], in database: Database) {
     let infos = refusals.map { CompensatingWriteInfo($0) }
     let texts = refusals.map { refusal in "\(refusal.subject.text): \(refusal.reason.text)" }
@@ -62,7 +62,7 @@ extension CompensatingWriteInfo {
 }
 
 extension Refusal.Subject {
-  /// What an app knows it by. Keys are values of the app, which an error does not print.
+  /// The name of the subject for the error's message. The message has no primary keys, because they are values of the app.
   fileprivate var text: String {
     switch self {
     case .object(let name): "an object of \(name.table)"
@@ -86,17 +86,17 @@ extension Refusal.Reason {
 }
 
 extension SyncedFileProblem {
-  /// The session goes on trying, but somebody has to do something first.
+  /// Whether somebody has to do something although the session keeps trying.
   var needsSomebody: Bool {
     switch self {
     case .barred: true
-    // The user has too many files, say, or the server is full.
+    // The user has too many files, or the server is full.
     case .ended(let error): error.code == 9
     default: false
     }
   }
 
-  /// What an app is told. Some of it comes from the server.
+  /// The message for an app. A part of it may come from the server.
   var text: String { ServerText.readable(whole) }
 
   private var whole: String {

@@ -1,50 +1,56 @@
 public import Foundation
 import Synchronization
 
-/// What has gone wrong with device sync, as `SyncManager.errorHandler` is told it.
+/// An error of device sync, as `SyncManager.errorHandler` gets it.
 ///
-/// It stands for an `NSError` of the domain `io.realm.sync`: `catch let error as NSError` sees one too. Two errors are equal
-/// where their codes are.
+/// It bridges to an `NSError` of the domain `io.realm.sync`: `catch let error as NSError` catches it too. Two errors are equal if
+/// their codes are equal.
 public struct SyncError: Error {
-  /// What kind of error it is. The numbers are stable.
+  /// The kind of the error. The numbers are stable.
   public enum Code: Int, Sendable {
-    /// The server can't go on with this file, for another reason than those below. The session is inactive; the message says why.
+    /// The session can't continue for a reason that has no other code here. The session is inactive. The message gives the
+    /// reason.
     case clientSessionError = 4
-    /// The server does not let the user in any more: the user is logged out, and is to log in again. Files and changes stay.
+    /// The user is logged out or removed, or the server has ended the log-in. The user has to log in again. Files of a logged-out
+    /// user and their changes stay.
     case clientUserError = 5
-    /// Something on this device has failed: the file can't be read or written, say.
+    /// An operation on this device has failed, for example reading or writing the file.
     case clientInternalError = 6
-    /// The server has another history than the file, and the app is to say what happens to the file, as it wants that of all resets or an automatic
-    /// one has failed: see `clientResetInfo()`. The session is inactive.
+    /// The server has another history than the file, and the app has to decide what happens to the file: either the mode is
+    /// `ClientResetMode.manual`, or an automatic reset has failed. See `clientResetInfo()`. The session is inactive.
     case clientResetError = 7
-    /// Log-in has failed. Not reported: `App` throws its own errors.
+    /// Log-in has failed. Sync does not report this code: `App` throws `AppError`.
     case underlyingAuthError = 8
-    /// The user may not use this file's data. The session is inactive. The file stays; see `deleteRealmUserInfo()`.
+    /// The user has no permission to use the data of the file. The session is inactive. The file stays; see
+    /// `deleteRealmUserInfo()`.
     case permissionDeniedError = 9
-    /// The server can't use the queries of a subscription set. The set before it stays in force.
+    /// The server can't use the queries of a subscription set. The earlier set stays in force.
     case invalidFlexibleSyncSubscriptions = 10
-    /// The server has refused changes, which were undone here. `compensatingWriteInfo` names the objects.
+    /// The server has refused changes, and they were undone on this device. `compensatingWriteInfo` names the objects.
     case writeRejected = 11
-    /// The server can't be reached; the session tries again. Told to who opens a realm with `cancelAsyncOpenOnNonFatalErrors`. `errorHandler` is told
-    /// only where somebody has to do something: what stands before the server, as a proxy, refuses connections by the status 403; the user
-    /// has more files than the server allows; or the server is full.
+    /// The server can't be reached, and the session keeps trying. Only an asynchronous open with
+    /// `cancelAsyncOpenOnNonFatalErrors` always gets this error. `errorHandler` gets it only if somebody has to do something: a
+    /// proxy in front of the server refuses connections with the status 403, the user has more files than the server allows, or
+    /// the server is full.
     case connectionFailed = 12
-    /// There is no TLS with the server, or its certificate is not trusted. Told as `connectionFailed` is.
+    /// TLS with the server could not be set up, or the server's certificate is not trusted. The session keeps trying. Only an
+    /// asynchronous open with `cancelAsyncOpenOnNonFatalErrors` gets this error.
     case tlsHandshakeFailed = 13
-    /// The server says something that an administrator should know. The session goes on.
+    /// The server reports something that an administrator should know. No part of this library makes an error with this code.
     case serverWarning = 14
   }
 
-  /// What an error leaves to the app: it happens when the token is given to `SyncSession.immediatelyHandleError(_:)`, once.
+  /// An action that an error leaves to the app. Pass it to `SyncSession.immediatelyHandleError(_:)` to carry it out. It is
+  /// carried out once.
   public final class ActionToken: Sendable {
     private let action: Mutex<(@Sendable () -> Bool)?>
 
-    /// - Parameter action: answers whether it is done. What is not done can be tried again.
+    /// - Parameter action: carries out the action, and returns whether it is done. If it is not, it can be tried again.
     init(_ action: @escaping @Sendable () -> Bool) { self.action = Mutex(action) }
 
-    /// Does it, until it is done.
+    /// Carries out the action, unless it is done already.
     func run() {
-      // Not under the lock: files are moved, of which a logger of the app is told.
+      // The lock is not held: the action moves files and logs it, and the app's own logger must not run under the lock.
       let taken = action.withLock { action -> (@Sendable () -> Bool)? in
         defer { action = nil }
         return action
@@ -58,18 +64,22 @@ public struct SyncError: Error {
 
   fileprivate init(_ error: NSError) { self.error = error }
 
-  /// An error with a code and what else there is to know. The name of the code is added, under the key "Error Name".
+  /// Makes an error, for example in tests of a program.
+  ///
+  /// - Parameters:
+  ///   - code: the kind of the error.
+  ///   - userInfo: the entries of the `NSError`. The name of the code is added for the key "Error Name".
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     let info = userInfo.merging([Self.nameKey: "\(code)"]) { given, _ in given }
     error = NSError(domain: Self.errorDomain, code: code.rawValue, userInfo: info)
   }
 
   /// - Parameters:
-  ///   - message: what happened, to which file, and what to do.
+  ///   - message: what happened, to which file, and what to do about it.
   ///   - action: what is left to the app.
-  ///   - recoveryPath: where the file will be, once the action has put it aside.
+  ///   - recoveryPath: the path of the file once the action has put it aside.
   ///   - compensatingWrites: what the server has refused.
-  ///   - logURL: where the server's log tells more.
+  ///   - logURL: the address of the server's log entry.
   init(
     _ code: Code, _ message: String, action: ActionToken? = nil, recoveryPath: String? = nil,
     compensatingWrites: [CompensatingWriteInfo]? = nil, logURL: String? = nil
@@ -89,18 +99,19 @@ public struct SyncError: Error {
   private static let compensatingWritesKey = "Compensating Write Info"
   private static let serverLogURLKey = "Server Log URL"
 
-  /// What kind of error it is; `.clientInternalError` where its number is that of no case.
+  /// The kind of the error; `.clientInternalError` if its number belongs to no case of `Code`.
   public var code: Code { Code(rawValue: error.code) ?? .clientInternalError }
-  /// What happened, and what to do.
+  /// What happened and what to do about it, in English.
   public var localizedDescription: String { error.localizedDescription }
 
-  /// The domain of the `NSError` it stands for: `io.realm.sync`.
+  /// The domain of the `NSError` to which this error bridges: `io.realm.sync`.
   public static var errorDomain: String { "io.realm.sync" }
 
   // MARK: - What else there is to know
 
-  /// Of a `clientResetError`, where the file will be put aside, and what does so: give the token to
-  /// `SyncSession.immediatelyHandleError(_:)` once no realm of the file is open. Nil of other errors.
+  /// What the app can do about a `clientResetError`: the path to which the file will be moved, and the token that moves it. Pass
+  /// the token to `SyncSession.immediatelyHandleError(_:)` when no realm of the file is open. Nil for other errors, and if the
+  /// file can't be moved.
   public func clientResetInfo() -> (String, SyncError.ActionToken)? {
     guard code == .clientResetError, let path = userInfo[Self.recoveryPathKey] as? String,
       let action = userInfo[Self.actionKey] as? ActionToken
@@ -108,17 +119,18 @@ public struct SyncError: Error {
     return (path, action)
   }
 
-  /// Of a `clientResetError` or `permissionDeniedError`, what puts the file aside or deletes it: give the token to
-  /// `SyncSession.immediatelyHandleError(_:)`. Nil of other errors.
+  /// What the app can do about a `clientResetError` or a `permissionDeniedError`: a token that moves the file of the former, and
+  /// deletes the file of the latter. Pass it to `SyncSession.immediatelyHandleError(_:)`. Nil for other errors, and if the file
+  /// can't be moved or deleted.
   public func deleteRealmUserInfo() -> SyncError.ActionToken? {
     guard code == .clientResetError || code == .permissionDeniedError else { return nil }
     return userInfo[Self.actionKey] as? ActionToken
   }
 
-  /// Where the server's log tells more; nil where the server has not said it.
+  /// The address of the entry in the server's log; nil if the server has sent none.
   public var serverLogURL: URL? { (userInfo[Self.serverLogURLKey] as? String).flatMap { URL(string: $0) } }
 
-  /// Of a `writeRejected`, the objects whose changes the server has refused. Nil of other errors.
+  /// The objects whose changes the server has refused, if this is a `writeRejected`. Nil for other errors.
   public var compensatingWriteInfo: [CompensatingWriteInfo]? {
     guard code == .writeRejected else { return nil }
     return userInfo[Self.compensatingWritesKey] as? [CompensatingWriteInfo]
@@ -130,10 +142,11 @@ extension SyncError: CustomNSError, LocalizedError, CustomStringConvertible {
   public var errorCode: Int { error.code }
   /// The same as `userInfo`.
   public var errorUserInfo: [String: Any] { error.userInfo }
-  /// What else there is to know, by the keys of an `NSError`.
+  /// The entries of the `NSError`.
   public var userInfo: [String: Any] { error.userInfo }
-  /// What happened, and what to do.
+  /// What happened and what to do about it, in English.
   public var errorDescription: String? { error.localizedDescription }
+  /// The same as `localizedDescription`.
   public var description: String { error.localizedDescription }
 }
 
@@ -145,36 +158,38 @@ extension SyncError: Hashable {
 }
 
 extension SyncError {
-  /// Catches `Code.clientSessionError`: the server can't go on with a file.
+  /// A pattern for `catch` that matches `Code.clientSessionError`: the session can't continue.
   public static var clientSessionError: Code { .clientSessionError }
-  /// Catches `Code.clientUserError`: the user is logged out by the server.
+  /// A pattern for `catch` that matches `Code.clientUserError`: the user is logged out.
   public static var clientUserError: Code { .clientUserError }
-  /// Catches `Code.clientInternalError`: something on this device has failed.
+  /// A pattern for `catch` that matches `Code.clientInternalError`: an operation on this device has failed.
   public static var clientInternalError: Code { .clientInternalError }
-  /// Catches `Code.clientResetError`: the app is to say what happens to a file.
+  /// A pattern for `catch` that matches `Code.clientResetError`: the app has to decide what happens to a file.
   public static var clientResetError: Code { .clientResetError }
-  /// Catches `Code.underlyingAuthError`: never reported.
+  /// A pattern for `catch` that matches `Code.underlyingAuthError`, which sync never reports.
   public static var underlyingAuthError: Code { .underlyingAuthError }
-  /// Catches `Code.permissionDeniedError`: the user may not use a file's data.
+  /// A pattern for `catch` that matches `Code.permissionDeniedError`: the user may not use a file's data.
   public static var permissionDeniedError: Code { .permissionDeniedError }
-  /// Catches `Code.invalidFlexibleSyncSubscriptions`: the server can't use queries.
+  /// A pattern for `catch` that matches `Code.invalidFlexibleSyncSubscriptions`: the server can't use the queries of a
+  /// subscription set.
   public static var invalidFlexibleSyncSubscriptions: Code { .invalidFlexibleSyncSubscriptions }
-  /// Catches `Code.writeRejected`: the server has refused changes.
+  /// A pattern for `catch` that matches `Code.writeRejected`: the server has refused changes.
   public static var writeRejected: Code { .writeRejected }
-  /// Catches `Code.connectionFailed`: the server can't be reached.
+  /// A pattern for `catch` that matches `Code.connectionFailed`: the server can't be reached.
   public static var connectionFailed: Code { .connectionFailed }
-  /// Catches `Code.tlsHandshakeFailed`: there is no TLS with the server.
+  /// A pattern for `catch` that matches `Code.tlsHandshakeFailed`: TLS with the server could not be set up.
   public static var tlsHandshakeFailed: Code { .tlsHandshakeFailed }
-  /// Catches `Code.serverWarning`: the server says something that an administrator should know.
+  /// A pattern for `catch` that matches `Code.serverWarning`, which this library never reports.
   public static var serverWarning: Code { .serverWarning }
 }
 
 extension SyncError.Code {
-  /// `catch SyncError.clientUserError` catches what has that code.
+  /// Whether an error is a `SyncError` with this code. It lets `catch SyncError.clientUserError` work.
   public static func ~= (code: Self, error: any Error) -> Bool { (error as? SyncError)?.code == code }
 }
 
-// `catch let error as NSError`, and back, where Foundation has no Objective-C runtime beneath it.
+// Bridges to `NSError` and back, so that `catch let error as NSError` also works on systems where Foundation has no Objective-C
+// runtime.
 extension SyncError: _ObjectiveCBridgeable {
   public func _bridgeToObjectiveC() -> NSError { error }
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout SyncError?) {

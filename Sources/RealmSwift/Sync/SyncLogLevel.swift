@@ -1,29 +1,38 @@
-/// How much is told of device sync to a logger of `SyncManager`. Each level includes those before it. The levels are those of
-/// `LogLevel`: `Logger.shared` is told of device sync, too.
+/// How much the logger of `SyncManager` gets. A level includes the messages of all levels with smaller numbers.
+///
+/// The levels are those of `LogLevel`, and the messages are those of `Logger.shared`. So the logger gets messages about local
+/// realms as well. The cases below name the messages of device sync, accounts and subscriptions.
 public enum SyncLogLevel: UInt, Sendable {
-  /// Nothing.
+  /// No messages.
   case off = 0
-  /// What stops the program.
+  /// A misuse or damaged data that stops the program.
   case fatal = 1
-  /// Errors that are reported.
+  /// Failures: a session has ended with an error, the callbacks of a client reset can't be called, a copy failed, a file can't be
+  /// read to be put aside, subscriptions could not be stored, or the file with the app's users, or its key, could not be read or
+  /// written.
   case error = 2
-  /// What was lost or made anew.
+  /// The server has refused changes or has ended the log-in of a user; a file was moved and not deleted, because it has changes
+  /// that were not uploaded or because an app asked for it; a file of a removed user stays because it is not a synced realm; an
+  /// `App` was made with another configuration than before.
   case warn = 3
-  /// Sessions that begin and end, connections, and downloads that replace what a file has.
+  /// A user has logged in; the connection with the server was lost or could not be made; a file will be downloaded anew or was
+  /// reset; another process has the session of a file; a file was copied; the files of a removed user were deleted, or a file
+  /// stays until the next start.
   case info = 4
-  /// Waits between two connections, and what keeps them alive.
+  /// The address of an app's server was found.
   case detail = 5
-  /// Messages, without what they carry.
+  /// Nothing more about sync. `Logger.shared` logs local commits at this level.
   case debug = 6
-  /// As `debug`.
+  /// The same messages as `debug`: no message has this level.
   case trace = 7
-  /// Everything.
+  /// All messages.
   case all = 8
 }
 
 extension SyncLogLevel {
+  /// The level of sync that equals a level of `Logger`.
   init(_ level: LogLevel) { self = SyncLogLevel(rawValue: level.rawValue) ?? .all }
 
-  /// The same level of `Logger`.
+  /// The level of `Logger` that equals this one.
   var logLevel: LogLevel { LogLevel(rawValue: rawValue) ?? .all }
 }

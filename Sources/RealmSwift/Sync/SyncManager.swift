@@ -1,10 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Is called with an error of device sync, and the session that it concerns; nil where it concerns none.
+/// A closure that gets the errors of device sync.
+///
+/// - Parameters:
+///   - error: the error.
+///   - session: the session in which it occurred; nil if it belongs to no session.
 public typealias ErrorReportingBlock = @Sendable (_ error: any Error, _ session: SyncSession?) -> Void
 
-/// What all sessions of an app have in common. There is one for each `App`.
+/// The settings that all sync sessions of an app share. Each `App` has one. Any thread may read and set the properties.
 public final class SyncManager: Sendable {
   private struct State {
     var errorHandler: ErrorReportingBlock?
@@ -13,40 +17,45 @@ public final class SyncManager: Sendable {
     var customRequestHeaders: [String: String]?
     var timeouts: SyncTimeouts?
     var logger: (@Sendable (SyncLogLevel, String) -> Void)?
-    /// Are called when headers are set.
+    /// The closures that are called when headers are set.
     var headerObservers: [@Sendable () -> Void] = []
   }
   private let state = Mutex(State())
 
   init() {}
 
-  /// Is called with errors of sessions, on the main queue; in a program that does not serve its main queue, on the queue
-  /// `realm.sync.callbacks`. It may be set at any time. What goes on by itself, as a network that is away, is not reported. Errors are `SyncError`s, and
-  /// `Realm.Error.multipleSyncAgents` where another process has the session of a file.
+  /// The closure that gets the errors of sessions. It is called on the main queue; in a program that does not serve its main
+  /// queue, on the queue `realm.sync.callbacks`. It may be set at any time. With nil, the default, errors are not reported;
+  /// refused changes are kept, and a later session of the file reports them.
+  ///
+  /// The errors are of the type `SyncError`, and `Realm.Error.multipleSyncAgents` if another process has the session of a file.
+  /// Problems that end by themselves, such as a lost network, are not reported.
   public var errorHandler: ErrorReportingBlock? {
     get { state.withLock { $0.errorHandler } }
     set { state.withLock { $0.errorHandler = newValue } }
   }
 
-  /// What the header `User-Agent` ends with: the name of the program at first. It is to be set before the first realm is opened that is synced.
+  /// The text at the end of the header `User-Agent`. The default is the name of the process. Set it before the first synced realm
+  /// is opened.
   public var userAgent: String {
     get { state.withLock { $0.userAgent } }
     set { state.withLock { $0.userAgent = newValue } }
   }
 
-  /// The name of the header that has the access token; nil for `Authorization`. Sessions connect anew when it is set.
+  /// The name of the header with the access token; nil for `Authorization`. Setting it makes sessions connect again.
   public var authorizationHeaderName: String? {
     get { state.withLock { $0.authorizationHeaderName } }
     set { set { $0.authorizationHeaderName = newValue } }
   }
 
-  /// Headers that all requests and connections have, beside those that they need. Sessions connect anew when they are set.
+  /// Further headers of all requests and connections. Setting them makes sessions connect again.
   public var customRequestHeaders: [String: String]? {
     get { state.withLock { $0.customRequestHeaders } }
     set { set { $0.customRequestHeaders = newValue } }
   }
 
-  /// How long sessions wait; nil for the default. To be set before the first realm is opened that is synced; it has no effect on connections that there are.
+  /// The timeouts of connections; nil for those of `AppConfiguration.syncTimeouts`. Set them before the first synced realm is
+  /// opened: existing connections do not change.
   public var timeoutOptions: SyncTimeoutOptions? {
     get { state.withLock { $0.timeouts }.map { SyncTimeoutOptions($0) } }
     set {
@@ -55,14 +64,15 @@ public final class SyncManager: Sendable {
     }
   }
 
-  /// How much `Logger.shared` tells.
+  /// The level of `Logger.shared`.
   @available(*, deprecated, message: "Use Logger.shared.level.")
   public var logLevel: SyncLogLevel {
     get { SyncLogLevel(Logger.shared.level) }
     set { Logger.shared.level = newValue.logLevel }
   }
 
-  /// Is told what `Logger.shared` is told; nil where none was set here.
+  /// A closure that gets the messages of `Logger.shared`; nil if none was set here. Setting it replaces `Logger.shared` by a
+  /// logger with the same level; setting nil leaves `Logger.shared` as it is.
   @available(*, deprecated, message: "Use Logger.shared.")
   public var logger: (@Sendable (SyncLogLevel, String) -> Void)? {
     get { state.withLock { $0.logger } }

@@ -1,7 +1,8 @@
 import RealmSyncClient
 
-/// What reaches servers.
+/// The network that sessions use.
 enum SyncNetworks {
+  /// The network of this build. Without the trait `Sync`, reading it stops the program.
   static var current: any SyncNetwork {
     #if Sync
       NIONetwork.shared

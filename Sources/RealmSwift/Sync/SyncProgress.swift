@@ -1,65 +1,67 @@
 extension SyncSession {
-  /// Whether a session connects. The numbers are stable.
+  /// Whether a session connects to the server. The numbers are stable.
   public enum State: UInt, Sendable {
-    /// It is connected, or connects by itself.
+    /// The session is connected, or tries to connect.
     case active = 0
-    /// It does not connect: the app has suspended it, the user is logged out, or it could not go on.
+    /// The session does not connect, because the app has suspended it, the user is logged out, or an error has ended it.
     case inactive = 1
-    /// It is over.
+    /// The session is over, because its file is closed.
     case invalid = 2
   }
 
-  /// Whether a session has a connection with its server. The numbers are stable.
+  /// Whether a session has a connection to its server. The numbers are stable.
   public enum ConnectionState: UInt, Sendable {
-    /// There is none. Another try may be awaited.
+    /// There is no connection. The session may be waiting for its next try.
     case disconnected = 0
-    /// It is being made.
+    /// A connection is being made.
     case connecting = 1
-    /// There is one.
+    /// There is a connection.
     case connected = 2
   }
 
-  /// Which way changes go.
+  /// The direction of transferred changes.
   public enum ProgressDirection: Sendable {
-    /// From this device to the server.
+    /// Uploads: from this device to the server.
     case upload
-    /// From the server to this device.
+    /// Downloads: from the server to this device.
     case download
   }
 
-  /// For how long a block is told of progress.
+  /// For how long a block is called with progress.
   public enum ProgressMode: Sendable {
-    /// Until its token is invalidated, or goes. New work is counted anew once all is done.
+    /// The block is called until its token is invalidated or released. When all was done and new work comes, the share starts at
+    /// 0 again.
     case reportIndefinitely
-    /// Until all is done that is to be done when the block is registered.
+    /// The block is called until all work is done that there is when the block is registered.
     case forCurrentlyOutstandingWork
   }
 
-  /// Keeps a block that is told of progress, until the token is invalidated, or goes. At most one call may follow then.
+  /// A token that keeps a progress block registered until the token is invalidated or released. At most one call may follow after
+  /// that.
   public typealias ProgressNotificationToken = NotificationToken
 
-  /// How far a session is with what it uploads or downloads.
+  /// The progress of a session's uploads or downloads.
   public struct Progress: Sendable {
-    /// The share that is done, from 0 to 1. It is 1 only when all is done: uploaded changes have been taken by the server,
-    /// and what was downloaded can be read.
+    /// The share of the work that is done, from 0 to 1. It is 1 only when all is done: the server has accepted the uploaded
+    /// changes, or the downloaded changes can be read.
     public let progressEstimate: Double
     private let done: UInt64
     private let total: UInt64
 
     /// - Parameters:
-    ///   - done: bytes that were transferred.
-    ///   - total: bytes to transfer, with those that were.
+    ///   - done: the number of transferred bytes.
+    ///   - total: the number of bytes to transfer, including the transferred ones.
     init(estimate: Double, done: UInt64, total: UInt64) {
       (progressEstimate, self.done, self.total) = (estimate, done, total)
     }
 
-    /// Whether all is done.
+    /// Whether all work is done: `progressEstimate` is 1.
     public var isTransferComplete: Bool { progressEstimate == 1 }
 
-    /// Bytes that were transferred, about.
+    /// The approximate number of transferred bytes.
     @available(*, deprecated, message: "Use progressEstimate: figures of bytes are not exact.")
     public var transferredBytes: Int { Int(clamping: done) }
-    /// Bytes to transfer, with those that were, about.
+    /// The approximate number of bytes to transfer, including the transferred ones.
     @available(*, deprecated, message: "Use progressEstimate: figures of bytes are not exact.")
     public var transferrableBytes: Int { Int(clamping: total) }
     /// The same as `progressEstimate`.

@@ -1,8 +1,9 @@
 import RealmStorage
 
-/// What errors leave to the app.
+/// The actions that errors leave to the app.
 extension SyncSession {
-  /// The file is to be put aside, and one is to be downloaded in its place: when the app asks for it, or when it is started the next time.
+  /// Makes the error of a client reset. It stores an action that moves the file away, so that a new one is downloaded: when the
+  /// app asks for it, or when the app is started the next time.
   func resetError(_ text: String) -> SyncError {
     guard let app = sync.user.appIfThere else { return SyncError(.clientResetError, text) }
     let copy = recoveredPath { app.paths.newRecovered() }
@@ -13,7 +14,8 @@ extension SyncSession {
       .clientResetError, text, action: SyncError.ActionToken { app.perform(action) }, recoveryPath: copy)
   }
 
-  /// Deletes the file when the app asks for it, or, where it is open then, when the app is started the next time.
+  /// The action that deletes the file: when the app asks for it, or if the file is open then, when the app is started the next
+  /// time. Nil if there is no file.
   var deletion: SyncError.ActionToken? {
     guard let app = sync.user.appIfThere, let action = action(copy: nil) else { return nil }
     return SyncError.ActionToken {
@@ -22,7 +24,7 @@ extension SyncSession {
     }
   }
 
-  /// What is to be done with this file, and with no other one at its path; nil where there is no file.
+  /// The action for this file, which no other file at its path gets; nil if the realm is in memory or its file can't be read.
   private func action(copy: String?) -> FileAction? {
     guard !file.isInMemory else { return nil }
     do throws(StorageError) {

@@ -3,10 +3,10 @@ import RealmStorage
 import RealmSyncClient
 import Synchronization
 
-/// Of several processes that have a synced file open, one has the session with the server. The others read and write: what they commit is uploaded by that one, and what
-/// it downloads is in the file.
+/// Sync of files that several processes have open. One of the processes has the session with the server. The others read and
+/// write the file: that process uploads what they commit, and they find its downloads in the file.
 extension SyncSession {
-  /// Hears of what other processes commit, and whether their session has ended, until the file is closed.
+  /// Starts to listen for commits of other processes, and for the end of their session, until the file is closed.
   func waitForOthers() {
     guard !file.isInMemory else { return }
     let waiter = CommitWaiter(file.database) { [weak core = core] isNewer in
@@ -27,7 +27,7 @@ extension SyncSession {
 }
 
 extension SyncedFileProblem {
-  /// What an app is told of it.
+  /// The error that an app gets for the problem.
   func error(of session: SyncSession?) -> any Error {
     guard case .otherAgent = self else { return SyncError.of(self, session) }
     let path = session?.file.database.path

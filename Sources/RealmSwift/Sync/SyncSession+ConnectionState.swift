@@ -1,39 +1,42 @@
 import Synchronization
 
 extension SyncSession {
-  /// What an observer of a connection is told, beside the session.
+  /// What an observer of the connection state is told, and when.
   public struct ObservingOptions: OptionSet, Sendable {
+    /// The bits of the options.
     public let rawValue: UInt
 
+    /// Makes options of their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Changes have the state that there is then.
+    /// Changes have the new state.
     public static let new = ObservingOptions(rawValue: 1)
-    /// Changes have the state that there was before.
+    /// Changes have the old state.
     public static let old = ObservingOptions(rawValue: 2)
-    /// The state that there is at first is told too.
+    /// The observer is also called with the present state, before `observe` returns.
     public static let initial = ObservingOptions(rawValue: 4)
   }
 
-  /// How the state of a connection has changed.
+  /// A change of the connection state.
   public struct ConnectionChange: Sendable {
-    /// The state before; nil without the option `old`, and at the first call of the option `initial`.
+    /// The old state; nil without the option `old`, and in the first call of the option `initial`.
     public let oldValue: ConnectionState?
-    /// The state now; nil without the option `new`. `session.connectionState` may have gone on since.
+    /// The new state; nil without the option `new`. `session.connectionState` may have changed again since.
     public let newValue: ConnectionState?
   }
 
-  /// The states of the connection, one after another, and at first the one that there is now.
+  /// A sequence of the states of the connection: first the present state, then each one that follows.
   ///
   ///     for await state in session.connectionStates { show(state) }
   ///
-  /// Each use makes a sequence of its own. It ends with the session, which it does not keep.
+  /// Each read makes a new sequence. It ends when the session is released, and does not keep the session.
   public var connectionStates: AsyncStream<ConnectionState> {
     let (stream, continuation) = AsyncStream.makeStream(of: ConnectionState.self)
     let end = StreamEnd(continuation)
     let relay = ConnectionRelay(holds: true) { _, new in end.continuation.yield(new) }
     let id = addConnectionObserver { old, new in relay.take(old, new) }
-    // The session alone keeps the relay: the stream ends when that goes. It goes behind the session's lock here.
+    // Only the session holds the relay, so the stream ends when the session is released. The relay must not be released under the
+    // session's lock.
     continuation.onTermination = { [weak self, weak relay] _ in
       guard let relay else { return }
       relay.end()
@@ -43,17 +46,18 @@ extension SyncSession {
     return stream
   }
 
-  /// Calls `changeHandler` whenever the state of the connection changes, until the token is invalidated, or goes. It is called as an
-  /// observer of Cocoa's key-value observing is:
+  /// Calls `changeHandler` each time the state of the connection changes, until the token is invalidated or released. It follows
+  /// the form of key-value observation in Cocoa:
   ///
   ///     let token = session.observe(\.connectionState, options: [.initial]) { session, _ in show(session.connectionState) }
   ///
   /// - Parameters:
-  ///   - keyPath: `\.connectionState`. Another one stops the program.
-  ///   - options: what a change has, and whether the state that there is now is told too, before this returns.
+  ///   - keyPath: `\.connectionState`. Any other key path stops the program.
+  ///   - options: which states a change has, and whether the present state is reported before this function returns.
   ///   - changeHandler: is called on the main queue; in a program that does not serve its main queue, on the queue
-  ///     `realm.sync.callbacks`. The first call of the option `initial`, and what happens during that call, is told by the thread that
-  ///     has called this. One call follows another.
+  ///     `realm.sync.callbacks`. The first call of the option `initial`, and calls for changes during it, are made on the thread
+  ///     that calls this function. The calls never overlap.
+  /// - Returns: the token that keeps the observer.
   public func observe(
     _ keyPath: KeyPath<SyncSession, ConnectionState>, options: ObservingOptions = [],
     changeHandler: @escaping @Sendable (_ session: SyncSession, _ change: ConnectionChange) -> Void
@@ -80,7 +84,7 @@ extension SyncSession {
   }
 }
 
-/// Ends a stream when it goes, and with it the session whose observers keep it.
+/// Ends a stream when it is released. Observers of the session keep it, so that happens when the session is released.
 private final class StreamEnd: Sendable {
   let continuation: AsyncStream<SyncSession.ConnectionState>.Continuation
 
@@ -91,15 +95,15 @@ private final class StreamEnd: Sendable {
   deinit { continuation.finish() }
 }
 
-/// Passes the states of a connection on to one observer, one call at a time and in order, whatever threads bring them.
+/// Passes the states of a connection on to one observer, in order and one call at a time, even if several threads report them.
 final class ConnectionRelay: Sendable {
   typealias Tell = @Sendable (_ old: SyncSession.ConnectionState?, _ new: SyncSession.ConnectionState) -> Void
 
   private struct State {
     var waiting: [(old: SyncSession.ConnectionState, new: SyncSession.ConnectionState)] = []
-    /// A thread makes the calls, or the first one is still to be made.
+    /// Whether a thread is making calls, or the first call is still to be made.
     var isBusy: Bool
-    /// What the observer was told at first. Changes that led there were on their way already, and are not told.
+    /// The state that the observer was told first. Changes that happened before it are still queued, and are not told.
     var first: SyncSession.ConnectionState?
     var hasEnded = false
   }
@@ -108,23 +112,23 @@ final class ConnectionRelay: Sendable {
   private let tell: Tell
 
   /// - Parameters:
-  ///   - holds: nothing is passed on before `begin(at:)`.
-  ///   - tell: is called without a lock.
+  ///   - holds: whether nothing is passed on before `begin(at:)`.
+  ///   - tell: the observer. It is called without a lock.
   init(holds: Bool, _ tell: @escaping Tell) {
     state = Mutex(State(isBusy: holds))
     self.tell = tell
   }
 
-  /// Tells the observer the state that there is now, and then what has come meanwhile.
+  /// Tells the observer the present state, and then the changes that have come in the meantime.
   ///
-  /// - Parameter now: read after the observer was registered.
+  /// - Parameter now: the state, read after the observer was registered.
   func begin(at now: SyncSession.ConnectionState) {
     state.withLock { $0.first = now }
     tell(nil, now)
     passOn()
   }
 
-  /// The state has changed.
+  /// Takes a change of the state.
   func take(_ old: SyncSession.ConnectionState, _ new: SyncSession.ConnectionState) {
     let isMine = state.withLock { state in
       guard !state.hasEnded else { return false }
@@ -136,7 +140,7 @@ final class ConnectionRelay: Sendable {
     if isMine { passOn() }
   }
 
-  /// Tells nothing from now on. A call that has begun goes on.
+  /// Stops telling. A call that has begun continues.
   func end() {
     state.withLock { state in
       state.hasEnded = true

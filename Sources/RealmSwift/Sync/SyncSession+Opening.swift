@@ -4,7 +4,7 @@ import RealmStorage
 import RealmSyncClient
 import Synchronization
 
-/// Waiting until a file is up to date, for who opens it.
+/// Waits until a file is up to date, for asynchronous opens.
 extension SyncSession {
   func whenUpToDate(
     for maker: (any FileSyncMaker)?, _ body: @escaping @Sendable ((any Error)?) -> Void
@@ -27,7 +27,7 @@ extension SyncSession {
       guard sync.isFlexible else { return call.end(nil) }
       let withdraw = core.whenShown(querySet: newestQuerySet) { [weak self] result in
         switch result {
-        // Another set may be the newest by now. What it shows comes later.
+        // Another set may be the newest one by now. Its objects come later.
         case .success: call.end(nil)
         case .failure(.querySetRefused(_, let text)):
           call.end(Realm.Error(.subscriptionFailed, text, path: self?.file.database.path))
@@ -40,7 +40,7 @@ extension SyncSession {
     return { call.forget() }
   }
 
-  /// A server that does not answer in time is told as the system tells it.
+  /// The error of an asynchronous open. A timeout becomes the error `ETIMEDOUT` of the system.
   private static func openingError(_ problem: SyncedFileProblem, _ session: SyncSession?) -> any Error {
     guard case .network(.timedOut) = problem else { return SyncError.of(problem, session) }
     return NSError(
@@ -48,11 +48,11 @@ extension SyncSession {
   }
 }
 
-/// What is called once at most.
+/// A closure that is called at most once.
 private final class FirstCall: Sendable {
   private struct State {
     var body: (@Sendable ((any Error)?) -> Void)?
-    /// Are called when it has ended.
+    /// The closures that are called after it was called or forgotten.
     var ends: [@Sendable () -> Void] = []
     var isEnded = false
   }
@@ -84,13 +84,15 @@ private final class FirstCall: Sendable {
 }
 
 extension Realm.AsyncOpenTask {
-  /// Calls `block` with how much of what the server has is in the file, until the realm is open. A realm that is not synced reports nothing.
+  /// Calls `block` with the progress of the download until the realm is open. A realm that is not synced reports nothing.
   ///
-  /// - Parameter queue: where `block` is called.
+  /// - Parameters:
+  ///   - queue: the queue on which `block` is called.
+  ///   - block: the closure that gets the progress.
   public func addProgressNotification(
     queue: DispatchQueue = .main, block: @escaping (SyncSession.Progress) -> Void
   ) {
-    // It is called on its queue.
+    // The block is called only on `queue`.
     nonisolated(unsafe) let block = block
     whenSynced { sync in
       guard let session = sync as? SyncSession else { return }

@@ -5,11 +5,12 @@ import Synchronization
 
 /// The realm of a file as it was before a reset.
 struct FrozenBeforeReset: @unchecked Sendable {
-  // Sendable: the realm is frozen, and is used on the session's queue only.
+  // Sendable: the realm is frozen, and only the session's queue uses it.
   let realm: Realm
 }
 
-/// A reset: what the file has is replaced by what the server has, and changes that no server has decided are written again on top of it.
+/// A client reset replaces the data of the file by the data of the server, and makes changes that were not uploaded again on top
+/// of it.
 extension SyncSession {
   package func fileWillBeReset(_ core: SyncedFile) {
     let callbacks = sync.clientResetMode.callbacks
@@ -26,9 +27,9 @@ extension SyncSession {
     }
   }
 
-  /// No reset is under way any more.
+  /// Releases the realm that was kept for a reset, since no reset runs any more.
   func forgetBeforeReset() {
-    // With the realm the file may be closed, when the lock is free.
+    // Releasing the realm may close the file, so it happens after the lock is free.
     let box = resetting.withLock { resetting in resetting.take() }
     withExtendedLifetime(box) {}
   }
@@ -53,7 +54,7 @@ extension SyncSession {
 }
 
 extension ClientResetMode {
-  /// The same as the session takes it.
+  /// The mode in the form that the client session takes.
   var recovery: ClientSession.Recovery {
     switch self {
     case .discardUnsyncedChanges: .discard

@@ -5,30 +5,31 @@ import RealmSync
 import RealmSyncClient
 import Synchronization
 
-/// Keeps a file the same as its server has it, while a realm of it is open and until its changes are uploaded.
+/// Syncs a file with its server while a realm of the file is open, and until its changes are uploaded.
 ///
-/// There is one for each file that is synced and open. It begins with the first realm, and connects by itself where the user is logged in.
+/// Each synced file that is open in a process has one session. It begins when the first realm is opened, and connects by itself
+/// if the user is logged in. Any thread may use a session.
 public final class SyncSession: Sendable {
   private struct Status {
     var isPaused = false
     var isLoggedIn: Bool
-    /// It could not go on. It begins again when it is resumed, or the user logs in.
+    /// Whether an error has ended it. It starts again when it is resumed, or when the user logs in.
     var hasFailed = false
     var isEnded = false
-    /// It ends when all is uploaded, unless a realm is open then.
+    /// Whether it ends when all is uploaded, unless a realm is open then.
     var waitsToEnd = false
-    /// Where the file will be put aside, once that was told.
+    /// The path to which the file will be moved; nil if none was chosen yet.
     var recoveredPath: String?
     var connection = ConnectionState.disconnected
     var observers: [UInt64: @Sendable (ConnectionState, ConnectionState) -> Void] = [:]
-    /// Are told that the server can't be reached.
+    /// The closures that are called when the server can't be reached.
     var lossObservers: [UInt64: @Sendable (SyncedFileProblem) -> Void] = [:]
     var lastObserver: UInt64 = 0
-    /// What was noted to be done with the file when the app is started the next time.
+    /// The action that was stored for the next start of the app.
     var noted: FileAction?
-    /// The loss that the app was told last, until something is synced again.
+    /// The problem of the connection that the app was told last; nil after something was synced.
     var toldLoss: SyncedFileProblem?
-    /// The number of the last refusal that the app was told, or is about to be told.
+    /// The number of the last refusal that the app was told, or will be told in a queued call.
     var toldRefusal: UInt64 = 0
     /// The number of the last refusal that was logged.
     var loggedRefusal: UInt64 = 0
@@ -38,9 +39,9 @@ public final class SyncSession: Sendable {
   let file: RealmFile
   let sync: SyncConfiguration
   let progress = ProgressReports()
-  /// What the file had before a reset, for the app's callback behind it.
+  /// The realm before a reset, for the app's callback after the reset.
   let resetting = Mutex<FrozenBeforeReset?>(nil)
-  /// Hears of what other processes commit; nil of a file that no other one can have.
+  /// Listens for commits of other processes; nil for a file that no other process can have open.
   let commits = Mutex<CommitWaiter?>(nil)
   private let hold: RealmFile.Hold
   private let sessions: UserSessions
@@ -59,15 +60,15 @@ public final class SyncSession: Sendable {
     core.attach(self)
   }
 
-  /// Connects, if the user is logged in and the app has not suspended it; else ends what there is.
+  /// Connects if the user is logged in and the app has not suspended the session; otherwise ends the connection.
   private func follow(because problem: SyncedFileProblem = .stopped) {
     core.inTurn { [self] in
-      // What was decided last counts, whatever thread has asked.
+      // The latest decision counts, whichever thread has asked.
       if isToRun { core.startInTurn() } else { core.stopInTurn(because: problem) }
     }
   }
 
-  /// It is known to its user now, who may have logged in or out meanwhile.
+  /// Starts the session after the user's list of sessions has it. The user may have logged in or out in the meantime.
   func begin() {
     status.withLock { $0.isLoggedIn = sync.user.isLoggedIn }
     waitForOthers()
@@ -78,10 +79,11 @@ public final class SyncSession: Sendable {
 
   // MARK: - What it is
 
-  /// Whether it connects: it is inactive while the app has suspended it, while the user is logged out, and where it could not go on. It is
-  /// invalid once it is over: the file is closed. Where another process has the session of the file it is active, and connects when that one ends.
+  /// Whether the session connects. It is `inactive` while the app has suspended it, while the user is logged out, and after an
+  /// error has ended it. It is `invalid` when its file is closed. If another process has the session of the file, it is `active`,
+  /// and connects when the session of that process ends.
   public var state: State {
-    // Its end may be on the way here.
+    // The report of a log-out may not have arrived yet.
     let isLoggedIn = sync.user.isLoggedIn
     return status.withLock { status in
       if status.isEnded { return .invalid }
@@ -89,18 +91,19 @@ public final class SyncSession: Sendable {
     }
   }
 
-  /// Whether there is a connection with the server. It is also `disconnected` while another try is awaited.
+  /// Whether there is a connection to the server. It is also `disconnected` while the session waits for its next try.
   public var connectionState: ConnectionState { status.withLock { $0.connection } }
 
-  /// The user whose session it is; nil once it is over.
+  /// The user of the session; nil if the session is over.
   public func parentUser() -> User? { status.withLock { $0.isEnded } ? nil : sync.user }
 
-  /// What the file was opened with; nil once it is over.
+  /// The sync configuration with which the file was opened; nil if the session is over.
   public func configuration() -> SyncConfiguration? { status.withLock { $0.isEnded } ? nil : sync }
 
   // MARK: - What the app asks for
 
-  /// Disconnects at once, and connects no more until `resume()`. What waits for this session is told an error. Other sessions go on.
+  /// Disconnects at once, and does not connect again before `resume()`. Callers that wait for the session get an error. Other
+  /// sessions continue.
   public func suspend() {
     let isNew = status.withLock { status in
       defer { status.isPaused = true }
@@ -109,31 +112,35 @@ public final class SyncSession: Sendable {
     guard isNew else { return }
     become(.disconnected)
     core.inTurn { [self] in
-      // Also where the app has resumed it meanwhile: what waits is told.
+      // This happens even if the app has resumed the session in the meantime: those who wait have to be told.
       core.stopInTurn()
       if isToRun { core.startInTurn() }
     }
   }
 
-  /// Goes on after `suspend()`, or after an error for which it ended: it connects now.
+  /// Continues after `suspend()`, or after an error that has ended the session. It connects at once.
   public func resume() {
     status.withLock { ($0.isPaused, $0.hasFailed) = (false, false) }
     follow()
   }
 
-  /// Connects now, without waiting any longer for the next try. Does nothing while it is connected, or suspended. On Apple systems that is done by itself when there is a network
-  /// again, or another one; on other systems a program that knows of that calls it.
+  /// Connects at once instead of waiting for the next try. It does nothing if the session is connected or suspended. On Apple
+  /// systems the library does this by itself when the network returns or changes. On other systems a program that learns of this
+  /// can call it.
   public func reconnect() {
     status.withLock { $0.hasFailed = false }
     follow()
   }
 
-  /// Calls `block` when all that is committed now has been taken by the server, or all that the server has now can be read here. While the session is inactive, it waits on.
+  /// Calls `block` when the server has accepted all changes that are committed now, or when all changes that the server has now
+  /// can be read in the file. The wait continues while the session is inactive.
   ///
   /// - Parameters:
-  ///   - queue: where `block` is called; nil for the main queue.
-  ///   - block: is called once, with nil, or with why the session has ended meanwhile. While another process has the session of the file, a wait for downloads ends with
-  ///     `Realm.Error.multipleSyncAgents`.
+  ///   - direction: whether to wait for uploads or downloads.
+  ///   - queue: the queue on which `block` is called; nil for the main queue, or for the queue `realm.sync.callbacks` in a
+  ///     program that does not serve its main queue.
+  ///   - block: is called once: with nil, or with the error that has ended the session. If another process has the session of the
+  ///     file, a wait for downloads ends with `Realm.Error.multipleSyncAgents`.
   public func wait(
     for direction: ProgressDirection, queue: DispatchQueue? = nil,
     block: @Sendable @escaping ((any Error)?) -> Void
@@ -148,10 +155,12 @@ public final class SyncSession: Sendable {
     }
   }
 
-  /// Waits until all that is committed now has been taken by the server, or all that the server has now can be read here. While the session is inactive, it waits on.
+  /// Waits until the server has accepted all changes that are committed now, or until all changes that the server has now can be
+  /// read in the file. The wait continues while the session is inactive.
   ///
-  /// - Throws: why the session has ended meanwhile; for downloads `Realm.Error.multipleSyncAgents` while another process has the session of the file;
-  ///   `CancellationError`.
+  /// - Parameter direction: whether to wait for uploads or downloads.
+  /// - Throws: the error that has ended the session; `Realm.Error.multipleSyncAgents` for downloads if another process has the
+  ///   session of the file; `CancellationError` if the task is cancelled.
   public func wait(for direction: ProgressDirection) async throws {
     try await CallbackWait.wait { (done: @escaping @Sendable (Result<Void, any Error>) -> Void) in
       let body: @Sendable (SyncedFileProblem?) -> Void = { [weak self] problem in
@@ -164,9 +173,9 @@ public final class SyncSession: Sendable {
     }
   }
 
-  /// Does what an error has left to the app: deletes a file, or puts it aside. It happens at once if no realm of the file is open. Else it happens when the app
-  /// is started the next time, or when the same token is given again once the realms are gone. It happens to the file of the error only, and not to another one
-  /// that has come to its path since.
+  /// Carries out the action that an error has left to the app: it deletes a file, or moves it away. It happens at once if the
+  /// file is not open in a realm. Otherwise it happens when the app is started the next time, or when the same token is passed
+  /// again after the realms are closed. If another file has come to the path since the error, that file is left alone.
   public static func immediatelyHandleError(_ token: SyncError.ActionToken) { token.run() }
 
   // MARK: - Observers of the connection
@@ -182,12 +191,12 @@ public final class SyncSession: Sendable {
   }
 
   func removeConnectionObserver(_ id: UInt64) {
-    // It may be the last to refer to what the observer has, which ends when the lock is free.
+    // The observer may hold the last references to objects of the app. They are released after the lock is free.
     let removed = status.withLock { $0.observers.removeValue(forKey: id) }
     withExtendedLifetime(removed) {}
   }
 
-  /// Calls `body` whenever there is no connection, or none comes about.
+  /// Calls `body` each time the connection is lost or can't be made.
   func addLossObserver(_ body: @escaping @Sendable (SyncedFileProblem) -> Void) -> UInt64 {
     status.withLock { status in
       status.lastObserver += 1
@@ -208,18 +217,18 @@ public final class SyncSession: Sendable {
   fileprivate func become(_ new: ConnectionState) {
     status.withLock { status in
       let old = status.connection
-      // What the connection tells may come behind the end.
+      // A report of the connection may arrive after the end of the session.
       let isStopped = status.isPaused || !status.isLoggedIn || status.isEnded
       let new = isStopped ? .disconnected : new
       status.connection = new
       let observers = old == new ? [] : status.observers.sorted { $0.key < $1.key }.map(\.value)
       guard !observers.isEmpty else { return }
-      // Under the lock, so that states are told in their order.
+      // The calls are queued under the lock, so that observers get the states in their order.
       CallbackQueue.deliver { for observer in observers { observer(old, new) } }
     }
   }
 
-  /// There are changes that no server has decided.
+  /// Whether the file has changes that the server has not decided yet.
   var hasPending: Bool {
     do throws(StorageError) { return try ClientCopy.hasPending(file.database.snapshot()) } catch {
       return false
@@ -233,7 +242,9 @@ public final class SyncSession: Sendable {
     follow()
   }
 
-  /// - Parameter reason: why the server lets the user in no more; nil where the app has asked for the end.
+  /// Takes a log-out of the user.
+  ///
+  /// - Parameter reason: why the server has ended the log-in; nil if the app has logged the user out.
   func userDidLogOut(because reason: String?) {
     status.withLock { $0.isLoggedIn = false }
     become(.disconnected)
@@ -241,7 +252,7 @@ public final class SyncSession: Sendable {
     if let reason { report(SyncError(.clientUserError, reason)) }
   }
 
-  /// Where the file will be put aside: the same for all who are told of it.
+  /// The path to which the file will be moved. Every caller gets the same path.
   func recoveredPath(_ make: () -> String) -> String {
     status.withLock { status in
       let path = status.recoveredPath ?? make()
@@ -250,14 +261,14 @@ public final class SyncSession: Sendable {
     }
   }
 
-  /// The file is to be put aside when the app is started the next time, unless it goes on before.
+  /// Notes the stored action that moves the file at the next start of the app. It is withdrawn if the session syncs before.
   func note(_ action: FileAction) { status.withLock { $0.noted = action } }
 
   fileprivate func noteFailure() { status.withLock { $0.hasFailed = true } }
 
   // MARK: - The end
 
-  /// Ends when all is uploaded, unless a realm is opened meanwhile. In turn with the session.
+  /// Ends the session when all is uploaded, unless a realm is opened in the meantime. It is called in the session's queue.
   fileprivate func endWhenUploaded() {
     guard state == .active else { return endIfUnused() }
     let isFirst = status.withLock { status in
@@ -267,7 +278,7 @@ public final class SyncSession: Sendable {
     guard isFirst else { return }
     core.whenUploadedInTurn { [self] problem in
       status.withLock { $0.waitsToEnd = false }
-      // A realm may have been opened meanwhile, written, and closed again.
+      // A realm may have been opened, written and closed in the meantime.
       if problem == nil, hasPending { endWhenUploaded() } else { endIfUnused() }
     }
   }
@@ -278,7 +289,9 @@ public final class SyncSession: Sendable {
     didEnd()
   }
 
-  /// Lets go of the file, if nobody else uses it; answers whether that is so. A file in memory is gone then.
+  /// Releases the file if nothing else uses it. A realm in memory is gone after that.
+  ///
+  /// - Returns: whether it was released.
   private func letGo() -> Bool {
     let gone = replicaInMemory
     guard hold.endIfLast() else { return false }
@@ -286,7 +299,7 @@ public final class SyncSession: Sendable {
     return true
   }
 
-  /// The number by which the server knows a file in memory; nil of others.
+  /// The server's number for a realm in memory; nil for a file.
   private var replicaInMemory: UInt64? {
     guard file.isInMemory else { return nil }
     do throws(StorageError) { return try ClientReplica.number(in: file.database.snapshot()) } catch {
@@ -342,8 +355,8 @@ extension SyncSession: SyncedFileHandler {
       let error = SyncError(refusals, in: file.database)
       if last > logged { Logger.shared.log(.warn, error.localizedDescription) }
       report(error) { [self] isTold in
-        // Not before: the program may end meanwhile. Where nobody listens yet, it is told in the next session.
-        // So are those before it, of which another call was not heard.
+        // The refusals are deleted only after the handler was called, because the program may end in between. If there is no
+        // handler yet, the next session reports them, and also earlier ones that an earlier call did not report.
         let isNext = status.withLock { status in
           if !isTold { status.toldRefusal = min(status.toldRefusal, told) }
           return status.toldRefusal >= last
@@ -355,14 +368,14 @@ extension SyncSession: SyncedFileHandler {
     }
   }
 
-  /// A step of the server was applied.
+  /// Notes that a step of the server was applied completely.
   private func hasSynced() {
     let action = status.withLock { status in
       status.toldLoss = nil
       defer { (status.noted, status.recoveredPath) = (nil, nil) }
       return status.noted
     }
-    // The file goes on, and need not be put aside any more.
+    // The file continues to be synced, so it need not be moved any more.
     if let action { sync.user.appIfThere?.withdraw(action) }
   }
 
@@ -387,7 +400,7 @@ extension SyncSession: SyncedFileHandler {
     if problem.needsSomebody { reportLoss(problem) }
   }
 
-  /// Tells the app of a loss, once until something is synced again: the same is found at every try.
+  /// Reports a problem of the connection to the app, once until something is synced again, since each try finds the same problem.
   private func reportLoss(_ problem: SyncedFileProblem) {
     let isNew = status.withLock { status in
       defer { status.toldLoss = problem }
@@ -397,7 +410,7 @@ extension SyncSession: SyncedFileHandler {
   }
 
   package func file(_ core: SyncedFile, ended problem: SyncedFileProblem) {
-    // That was told when the user was logged out.
+    // The app was told of this when the user was logged out.
     if case .loggedOut = problem { return }
     noteFailure()
     forgetBeforeReset()
@@ -406,7 +419,9 @@ extension SyncSession: SyncedFileHandler {
     report(error)
   }
 
-  /// - Parameter done: is called behind the handler, with whether there was one.
+  /// Reports an error to the app.
+  ///
+  /// - Parameter done: is called after the error handler, with whether there is one.
   fileprivate func report(_ error: SyncError, _ done: (@Sendable (_ isTold: Bool) -> Void)? = nil) {
     if error.code == .clientResetError, case .manual(let handler?) = sync.clientResetMode {
       return CallbackQueue.deliver { handler(error, self) }

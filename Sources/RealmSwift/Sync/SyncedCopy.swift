@@ -8,12 +8,12 @@ extension SyncConfiguration {
   }
 }
 
-/// A copy of a realm for another configuration, where the realm is synced, or the copy is to be.
+/// Copies a realm for another configuration, if the realm or the copy is synced.
 struct SyncedCopy {
   private let realm: Realm
   private let configuration: Realm.Configuration
   private var session: RealmSession { realm.session }
-  /// The path of the realm, and that of the copy.
+  /// The path of the realm.
   private var origin: String { session.file.database.path }
   private var path: String { configuration.url.path }
   private var key: [UInt8]? { configuration.encryptionKey.map { Array($0) } }
@@ -43,7 +43,7 @@ struct SyncedCopy {
     Logger.shared.log(.info, "\(origin) was copied to \(path).")
   }
 
-  /// The version that the realm reads.
+  /// The version of the file that the realm reads.
   private func currentVersion() throws -> Snapshot {
     try Realm.Error.wrapping { () throws(StorageError) in try session.currentSnapshot() }
   }
@@ -72,7 +72,8 @@ struct SyncedCopy {
     }
   }
 
-  /// The version that the realm reads, where that is frozen. Another realm may not have moved to the one in which all is uploaded.
+  /// The newest version of the file; for a frozen realm the version that it reads. A live realm may not have moved yet to the
+  /// version in which all changes are uploaded.
   private func newestVersion() throws -> Snapshot {
     if session.isFrozen { return try currentVersion() }
     return try Realm.Error.wrapping { () throws(StorageError) in try session.file.database.snapshot() }
@@ -88,9 +89,9 @@ struct SyncedCopy {
     }
   }
 
-  /// The tables that can't be synced and need not be: they have no objects, and no class of the realm is stored in them.
+  /// The tables that can't be synced and need not be copied: they have no objects, and the realm has no class for them.
   ///
-  /// - Throws: `Realm.Error.schemaMismatch` where there is another one that can't be synced.
+  /// - Throws: `Realm.Error.schemaMismatch` if another table can't be synced.
   private func unusedTables(_ version: Snapshot) throws -> Set<String> {
     let classes = Set(realm.classes.bindings.map(\.model.name))
     let tables = try Realm.Error.wrapping { () throws(StorageError) in
@@ -124,14 +125,15 @@ struct SyncedCopy {
         schemaVersion: min(schemaVersion, configuration.schemaVersion)
       ) { table in
         table.properties.filter { column in
-          // The classes that are stored in a table of which neither realm knows may be others of the program.
+          // Neither realm has a class for the table; it may belong to another class of the program.
           column.index == .unique || names[table.name]?.contains(column.name) ?? (column.name != partition)
         }
       }
     }
   }
 
-  /// The names by which properties are stored, by class: those of the realm's classes, and of those that the configuration names.
+  /// The stored names of properties, by the names of classes: those of the realm's classes, and those that the configuration
+  /// names.
   private func propertyNames() -> [String: Set<String>] {
     let named = configuration.objectTypes.map { RealmSchema.models($0) } ?? []
     var names: [String: Set<String>] = [:]
@@ -144,7 +146,7 @@ struct SyncedCopy {
 }
 
 extension TableSchema {
-  /// Why the objects of the table can't be synced; nil where they can be.
+  /// Why the objects of the table can't be synced; nil if they can.
   fileprivate var syncProblem: SyncProblem? {
     if isEmbedded { return nil }
     guard let key = primaryKey else { return .noPrimaryKey }

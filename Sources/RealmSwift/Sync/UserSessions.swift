@@ -2,29 +2,30 @@ import RealmStorage
 import RealmSyncClient
 import Synchronization
 
-/// The sessions of a user, and what connects them.
+/// The sync sessions of a user, and their connections.
 final class UserSessions: UserSync, Sendable {
   private struct State {
     var sessions: [String: SyncSession] = [:]
-    /// That of each session, by the same names.
+    /// The connection of each session, by the path of the session's file.
     var connections: [String: SyncConnection] = [:]
-    /// Those that sessions share. They are kept when their sessions are over: a WebSocket stays for a while.
+    /// The connections that sessions share. They are kept when their sessions are over, because a WebSocket stays open for a
+    /// while.
     var shared: [SyncConnection] = []
 
-    /// One that sessions share and that has room for another one; nil where there is none.
+    /// A shared connection with room for another session; nil if there is none.
     func free(for path: String) -> SyncConnection? {
       shared.first { connection in
         connections.count { $0.key != path && $0.value === connection } < SyncConnection.mostMembers
       }
     }
   }
-  // Not kept: the user keeps this.
+  // The reference does not keep the user, because the user keeps this object.
   private unowned let user: User
   private let state = Mutex(State())
 
   private init(_ user: User) { self.user = user }
 
-  /// Those of a user. They are made when they are asked for first.
+  /// The sessions of a user. The object is made at the first call.
   static func of(_ user: User) -> UserSessions {
     let (sessions, isNew) = user.sync.withLock { sync -> (UserSessions, Bool) in
       if let found = sync as? UserSessions { return (found, false) }
@@ -54,7 +55,7 @@ final class UserSessions: UserSync, Sendable {
     let settings = settings
     let isShared = user.app.configuration.enableSessionMultiplexing
     return state.withLock { state in
-      // A session of the file that is about to end does not take the connection with it.
+      // An earlier session of the file that is about to end must not remove the new session's connection.
       state.sessions[path] = nil
       if isShared, let connection = state.free(for: path) {
         state.connections[path] = connection
@@ -80,7 +81,7 @@ final class UserSessions: UserSync, Sendable {
     return settings
   }
 
-  /// A session is over.
+  /// Removes a session that is over.
   func remove(_ session: SyncSession) {
     state.withLock { state in
       let path = session.file.database.path
@@ -95,13 +96,13 @@ final class UserSessions: UserSync, Sendable {
   func userDidLogIn() { for session in all { session.userDidLogIn() } }
   func userDidLogOut(because reason: String?) {
     for session in all { session.userDidLogOut(because: reason) }
-    // They were made with a token that is not good any more.
+    // The connections were made with a token that is not valid any more.
     for connection in connections { connection.close() }
   }
 
   func userWasRemoved() {
     userDidLogOut(because: nil)
-    // A connection keeps the user, which keeps this. Sessions that are open keep theirs.
+    // A connection keeps the user, and the user keeps this object. Open sessions keep their connections.
     let gone = state.withLock { state in
       defer { (state.shared, state.connections) = ([], [:]) }
       return (state.shared, state.connections)
@@ -109,7 +110,7 @@ final class UserSessions: UserSync, Sendable {
     withExtendedLifetime(gone) {}
   }
 
-  /// All that there are.
+  /// All connections: the shared ones and those of single sessions.
   var connections: [SyncConnection] {
     state.withLock { state in
       let shared = state.shared
@@ -123,10 +124,10 @@ final class UserSessions: UserSync, Sendable {
 }
 
 extension User {
-  /// The sessions of this user's files that are open, or have something to upload still.
+  /// The sessions of this user's files that are open or still have changes to upload.
   public var allSessions: [SyncSession] { UserSessions.of(self).all }
 
-  /// The session of the file of a partition; nil where none is open.
+  /// The session of an open file with a partition; nil if none is open.
   public func session(forPartitionValue value: AnyBSON) -> SyncSession? {
     allSessions.first { $0.sync.partitionValue == value }
   }

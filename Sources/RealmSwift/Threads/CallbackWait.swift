@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Waits for what calls back, or for the end of the task.
+/// Waits for a callback, or for the end of the task.
 enum CallbackWait {
   private struct State<Value: Sendable> {
     var continuation: CheckedContinuation<Value, any Error>?
@@ -29,11 +29,11 @@ enum CallbackWait {
     }
   }
 
-  /// Waits until what `begin` was given is called.
+  /// Waits until the closure that `begin` gets is called.
   ///
-  /// - Parameter begin: answers what withdraws the wait from whom it waits for. That is called behind the wait, however it has ended, so that
-  ///   nothing of it stays there.
-  /// - Throws: the failure that it was called with; `CancellationError` where the task is cancelled first.
+  /// - Parameter begin: starts what calls the closure, and returns a function that withdraws it. That function is called after
+  ///   the wait, however it ends, so that nothing is left behind.
+  /// - Throws: the failure that the closure was called with; `CancellationError` if the task is cancelled first.
   static func wait<Value: Sendable>(
     _isolation actor: isolated (any Actor)? = #isolation,
     _ begin: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> @Sendable () -> Void

@@ -2,19 +2,25 @@ import Foundation
 import RealmStorage
 import Synchronization
 
-/// Names a write transaction that begins later, or a commit whose completion is called later.
+/// Identifies a write transaction that begins later, or a commit whose completion is called later.
 public typealias AsyncTransactionId = UInt32
 
 extension Realm {
-  /// Calls `block` in a write transaction when it is its turn, on the thread, queue or actor of this realm, and commits it. The call
-  /// returns at once, and nobody waits on that thread: neither for the transactions of others, nor for the disk.
+  /// Calls `block` in a write transaction when it is its turn, on the thread, queue or actor of this realm, and commits the
+  /// transaction. The call returns at once. The thread waits neither for the transactions of others nor for the disk.
   ///
-  /// Blocks run in the order in which they were given, also those that are given inside of one another. The realm stays open until they ran.
+  /// Blocks run in the order in which they were given, including blocks that are given within other blocks. The realm stays open
+  /// until all have run.
   ///
-  /// - Parameter onComplete: is called in the same place when the commit survives a loss of power, or with a `Realm.Error`: nothing
-  ///   was written where the transaction could not be begun or committed. All realms see the commit before; where the disk fails
-  ///   after that, a loss of power may take it back.
-  /// - Precondition: the realm is neither frozen nor read-only, and its thread has a run loop that runs; else the program stops.
+  /// - Parameters:
+  ///   - block: changes the realm. It may commit or cancel the transaction itself.
+  ///   - onComplete: is called in the same place, with nil when the commit survives a loss of power, and with a `Realm.Error` if
+  ///     the transaction could not be begun or committed: then nothing was written. All realms see the commit before this call.
+  ///     If the disk fails after the commit, the error says that a loss of power may take the commit back. Nil is also passed if
+  ///     `block` ended the transaction itself.
+  /// - Precondition: the realm is neither frozen nor read-only. If it belongs to a thread, that thread has a run loop that runs.
+  ///   Otherwise the program stops.
+  /// - Returns: an id with which `cancelAsyncWrite(_:)` takes the block back.
   @discardableResult
   public func writeAsync(
     _ block: @escaping () -> Void, onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
@@ -33,10 +39,12 @@ extension Realm {
     }
   }
 
-  /// Calls `block` in a write transaction when it is its turn, as `writeAsync` does. The block commits by `commitAsyncWrite` or
-  /// `commitWrite`; where it returns without, the transaction is cancelled.
+  /// Calls `block` in a write transaction when it is its turn, as `writeAsync` does. The block commits with `commitAsyncWrite` or
+  /// `commitWrite`; if it returns without a commit, the transaction is cancelled. If the transaction can't be begun, the block is
+  /// not called and the error is logged.
   ///
-  /// - Precondition: as of `writeAsync`.
+  /// - Precondition: the same as for `writeAsync`.
+  /// - Returns: an id with which `cancelAsyncWrite(_:)` takes the block back.
   @discardableResult
   public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void) -> AsyncTransactionId {
     nonisolated(unsafe) let block = asyncWriteBlock
@@ -49,13 +57,13 @@ extension Realm {
 
   /// - Parameters:
   ///   - body: is called in the transaction.
-  ///   - onFailure: is called where it could not be begun.
+  ///   - onFailure: is called if the transaction could not be begun.
   private func waitForTurn(
     _ body: @escaping @Sendable (Realm) -> Void, onFailure: @escaping @Sendable (any Swift.Error) -> Void
   ) -> AsyncTransactionId {
     let session = session
     session.checkCanWait()
-    // The realm is used where the session is, which the turn comes to.
+    // The realm is used where its session is, which is where the turn is taken.
     nonisolated(unsafe) let realm = self
     let id = session.asyncWrites.nextID()
     return session.asyncWrites.wait(session, as: id) { turn in realm.take(turn, id, body, onFailure) }.id
@@ -76,7 +84,7 @@ extension Realm {
       do {
         let most = view.configuration.maximumNumberOfActiveVersions
         guard try session.beginIfFree(isTurn: true, whereVersions: most) else {
-          // The lock was taken meanwhile.
+          // Somebody else has taken the lock in the meantime.
           nonisolated(unsafe) let realm = self
           _ = session.asyncWrites.wait(session, as: id, again: true) { turn in
             realm.take(turn, id, body, onFailure)
@@ -92,15 +100,16 @@ extension Realm {
     }
   }
 
-  /// Commits the open write transaction: all realms see it when this returns. The disk is waited for on another thread.
+  /// Commits the open write transaction: all realms see the commit when this returns. Another thread waits for the disk.
   ///
   /// - Parameters:
-  ///   - allowGrouping: the disk may be waited for once for this commit and for those of the transactions that wait for
-  ///     their turn on this realm. A loss of power before then takes all of these, and none alone.
-  ///   - onComplete: is called on the thread, queue or actor of this realm when the commit survives a loss of power, or with a
-  ///     `Realm.Error`: nothing was written where it could not be committed; where the disk fails after that, all realms see
-  ///     the commit, and a loss of power may take it back.
-  /// - Precondition: a write transaction is open; else as of `writeAsync`.
+  ///   - allowGrouping: whether the disk may be waited for once for this commit and for those of the transactions that wait for
+  ///     their turn on this realm. A loss of power before that takes back all of these commits together.
+  ///   - onComplete: is called on the thread, queue or actor of this realm, with nil when the commit survives a loss of power,
+  ///     and with a `Realm.Error` if the transaction could not be committed: then nothing was written. If the disk fails after
+  ///     the commit, the error says that all realms see the commit and that a loss of power may take it back.
+  /// - Precondition: a write transaction is open; otherwise the same as for `writeAsync`.
+  /// - Returns: an id with which `cancelAsyncWrite(_:)` keeps `onComplete` from being called.
   @discardableResult
   public func commitAsyncWrite(
     allowGrouping: Bool = false, _ onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
@@ -120,17 +129,17 @@ extension Realm {
     return pending.makeSure(session, mayWait: allowGrouping, onComplete)
   }
 
-  /// Forgets a transaction that waits for its turn. Of one that is committed, the completion is not called; nothing is done to one that is
-  /// done.
+  /// Takes back a transaction that waits for its turn: neither its block nor its completion is called. With the id that
+  /// `commitAsyncWrite` returned, only the completion of that commit is not called. If it is too late for that, nothing happens.
   ///
-  /// - Throws: nothing yet; RealmSwift's declaration throws.
+  /// - Throws: nothing; the declaration throws for the sake of programs written for RealmSwift.
   public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
     session.check()
     session.asyncWrites.cancel(asyncTransactionId)
   }
 
-  /// Write transactions of this realm wait for their turn, one of them is open, or a commit is not yet sure to survive a loss of
-  /// power.
+  /// Whether write transactions of this realm wait for their turn, one that began in its turn is open, or a commit may not yet
+  /// survive a loss of power.
   public var isPerformingAsynchronousWriteOperations: Bool {
     session.check()
     return session.asyncWrites.isBusy
@@ -138,15 +147,16 @@ extension Realm {
 
   // MARK: - Tasks
 
-  /// Calls `block` in a write transaction when it is its turn, and commits it; where `block` throws, nothing is changed and the error is
-  /// thrown on. The task is suspended meanwhile, and the actor free for others: while others write, and while the disk is waited for. Tasks take turns in the order in which they came.
+  /// Calls `block` in a write transaction when it is its turn, and commits the transaction; if `block` throws, nothing is changed
+  /// and the error is thrown on. While others write and while the disk is waited for, the task is suspended and the actor is free
+  /// for other tasks. Tasks take turns in the order in which they came.
   ///
-  /// The block runs without a break: nothing else on the actor sees a half of it.
+  /// The block runs without interruption: nothing else on the actor sees a part of its changes.
   ///
-  /// - Throws: what `block` throws; `CancellationError` where the task was cancelled before its turn; `Realm.Error` where the
-  ///   transaction could not be begun or committed. Nothing of it is kept then. A `Realm.Error` of a disk that fails after the commit says that all
-  ///   realms see it, and that a loss of power may take it back.
-  /// - Precondition: the realm belongs to the actor that calls, and is neither frozen nor read-only; else the program stops.
+  /// - Throws: what `block` throws; `CancellationError` if the task was cancelled before its turn; `Realm.Error` if the
+  ///   transaction could not be begun or committed. In these cases nothing is written. If the disk fails after the commit, a
+  ///   `Realm.Error` says that all realms see the commit and that a loss of power may take it back.
+  /// - Precondition: the realm belongs to the actor that calls, and is neither frozen nor read-only. Otherwise the program stops.
   @discardableResult
   public func asyncWrite<Result>(
     _isolation actor: isolated any Actor = #isolation, _ block: () throws -> Result
@@ -178,7 +188,7 @@ extension Realm {
     return result
   }
 
-  /// Begins a transaction when it is the task's turn.
+  /// Begins a transaction when it is the turn of the task.
   private func takeTurn(_ actor: isolated any Actor, _ session: RealmSession) async throws {
     let most = view.configuration.maximumNumberOfActiveVersions
     try Task.checkCancellation()
@@ -186,7 +196,7 @@ extension Realm {
     while try !session.beginIfFree(isTurn: isAgain, whereVersions: most) {
       let turn = TaskTurn()
       try await withTaskCancellationHandler {
-        // A closure runs on the actor of an isolated parameter only where it names that.
+        // The closure runs on the actor only if the parameter that is isolated to it is passed on.
         try await withCheckedThrowingContinuation(isolation: actor) {
           (continuation: CheckedContinuation<Void, any Swift.Error>) in
           turn.waiter = session.asyncWrites.wait(session, as: session.asyncWrites.nextID(), again: isAgain) {
@@ -209,9 +219,9 @@ extension Realm {
     }
   }
 
-  /// Moves to the newest version; answers whether there was a newer one. Nothing is waited for.
+  /// Moves the realm to the newest version. Returns whether it moved from an older one. Nothing is waited for.
   ///
-  /// - Precondition: the realm belongs to the actor that calls; else the program stops.
+  /// - Precondition: the realm belongs to the actor that calls. Otherwise the program stops.
   @discardableResult
   public func asyncRefresh(_isolation actor: isolated any Actor = #isolation) async -> Bool {
     session.checkActor("asyncRefresh")
@@ -219,7 +229,7 @@ extension Realm {
   }
 }
 
-/// The turn of a task, which may be cancelled before it waits for it, and while.
+/// The turn of a task. The task may be cancelled before it waits for the turn, and while it waits.
 private final class TaskTurn: Sendable {
   private let state = Mutex<(waiter: AsyncWrites.Waiter?, isCancelled: Bool)>((nil, false))
 
@@ -244,7 +254,7 @@ private final class TaskTurn: Sendable {
 }
 
 extension RealmSession {
-  /// Stops the program where a transaction can't begin later.
+  /// Stops the program if a transaction can't begin later.
   fileprivate func checkCanWait() {
     checkWritable()
     inbox.lookForLoop()
@@ -255,7 +265,7 @@ extension RealmSession {
         + "use realm.write { }, or open the realm on a queue, Realm(queue:), or for an actor, Realm(actor:).")
   }
 
-  /// Stops the program where the session does not belong to the actor that runs.
+  /// Stops the program if the session does not belong to the actor that runs.
   fileprivate func checkActor(_ what: String) {
     let isOfActor: Bool
     switch owner {

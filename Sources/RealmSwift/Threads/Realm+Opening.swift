@@ -5,19 +5,20 @@ import Synchronization
 extension Realm {
   /// Whether a synced realm is brought up to date before it opens. A realm that is not synced opens at once.
   public enum OpenBehavior: Sendable {
-    /// It opens with what is in the file.
+    /// The realm opens with what is in the file.
     case never
-    /// Where the file is new, it opens when what the server has is in it.
+    /// If the file is new, the realm opens when all that the server has is in it.
     case once
-    /// It opens when all that the server has is in it.
+    /// The realm opens when all that the server has is in it.
     case always
   }
 
-  /// Opens a realm of the actor that calls, as the main actor. The file is opened, made and compacted on another thread.
+  /// Opens a realm of the actor that calls, such as the main actor. The file is opened, made and compacted on another thread.
   ///
   ///     @MainActor func show() async throws { let realm = try await Realm() }
   ///
-  /// - Throws: as `init(configuration:queue:)`; `CancellationError` where the task was cancelled.
+  /// - Throws: the same errors as `init(configuration:queue:)`; those of the download; `CancellationError` if the task was
+  ///   cancelled.
   public init(
     configuration: Configuration = .defaultConfiguration, _isolation actor: isolated any Actor = #isolation,
     downloadBeforeOpen: OpenBehavior = .never
@@ -26,7 +27,7 @@ extension Realm {
       configuration: configuration, _isolation: actor, downloadBeforeOpen: downloadBeforeOpen)
   }
 
-  /// Opens a realm of an actor, which is to be used in code that is isolated to it. The file is opened, made and compacted on
+  /// Opens a realm of an actor. It is used in code that is isolated to the actor. The file is opened, made and compacted on
   /// another thread.
   ///
   ///     actor Store {
@@ -34,7 +35,8 @@ extension Realm {
   ///       func open() async throws { realm = try await Realm(actor: self) }
   ///     }
   ///
-  /// - Throws: as `init(configuration:queue:)`; `CancellationError` where the task was cancelled.
+  /// - Throws: the same errors as `init(configuration:queue:)`; those of the download; `CancellationError` if the task was
+  ///   cancelled.
   public init<A: Actor>(
     configuration: Configuration = .defaultConfiguration, actor: isolated A,
     downloadBeforeOpen: OpenBehavior = .never
@@ -45,7 +47,8 @@ extension Realm {
 
   /// Opens a realm of the actor that calls. The file is opened, made and compacted on another thread.
   ///
-  /// - Throws: as `init(configuration:queue:)`; `CancellationError` where the task was cancelled.
+  /// - Throws: the same errors as `init(configuration:queue:)`; those of the download; `CancellationError` if the task was
+  ///   cancelled.
   public static func open(
     configuration: Configuration = .defaultConfiguration, _isolation actor: isolated any Actor = #isolation,
     downloadBeforeOpen: OpenBehavior = .never
@@ -67,13 +70,14 @@ extension Realm {
     return Realm(life, view)
   }
 
-  /// Opens a realm on another thread, and calls `callback` with it, or with the error for which it could not be opened. A realm that is synced
-  /// opens when all that its server has is in it.
+  /// Opens a realm on another thread, and calls `callback` with the realm, or with the error for which it could not be opened. A
+  /// synced realm opens when all that its server has is in it.
   ///
   /// - Parameters:
-  ///   - callbackQueue: a serial queue, which the realm belongs to and `callback` is called on.
-  ///   - callback: is called once. If the task that is answered is cancelled before, it is not called for a realm that is not synced, and is called
-  ///     with the POSIX error `ECANCELED` for one that is.
+  ///   - callbackQueue: a serial queue, which the realm belongs to and on which `callback` is called.
+  ///   - callback: is called once. If the returned task is cancelled first, the callback of a synced realm is called with the
+  ///     POSIX error `ECANCELED`, and that of another realm is not called.
+  /// - Returns: a task with which the opening can be cancelled.
   @discardableResult
   public static func asyncOpen(
     configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
@@ -81,7 +85,7 @@ extension Realm {
   ) -> AsyncOpenTask {
     let scheduler = Scheduler.of(callbackQueue)
     let task = AsyncOpenTask()
-    // It is called on its queue.
+    // The callback is used on its queue only.
     nonisolated(unsafe) let callback = callback
     @Sendable func finish(_ result: Result<RealmFile.Hold, any Swift.Error>) {
       callbackQueue.async {
@@ -108,12 +112,12 @@ extension Realm {
   public struct AsyncOpenTask: Sendable {
     private struct State {
       var isOver = false
-      /// It was given up while it was not known whether the realm is synced.
+      /// Whether the opening was cancelled before it was known whether the realm is synced.
       var isCancelled = false
       var sync: (any FileSync)?
-      /// Wait to know what syncs the file.
+      /// Closures that wait to know what syncs the file.
       var followers: [@Sendable (any FileSync) -> Void] = []
-      /// Ends the waiting for the server, and tells who opens.
+      /// Ends the wait for the server, and calls the callback.
       var stop: (@Sendable () -> Void)?
     }
     private final class Shared: Sendable {
@@ -123,7 +127,7 @@ extension Realm {
 
     fileprivate init() {}
 
-    /// Answers whether the callback is to be called: once, and not after the end.
+    /// Returns whether the callback is to be called: once, and not after the end.
     fileprivate func finish() -> Bool {
       shared.state.withLock { state in
         if state.isOver || (state.isCancelled && state.sync == nil) { return false }
@@ -134,7 +138,7 @@ extension Realm {
 
     /// Waits for the server.
     ///
-    /// - Parameter maker: of the configuration of who opens the realm.
+    /// - Parameter maker: the sync of the configuration with which the realm is opened.
     fileprivate func follow(
       _ sync: any FileSync, _ maker: (any FileSyncMaker)?,
       _ body: @escaping @Sendable ((any Swift.Error)?) -> Void
@@ -156,7 +160,7 @@ extension Realm {
       if isCancelled { stop() }
     }
 
-    /// Calls `body` with what syncs the file, now or once that is known.
+    /// Calls `body` with what syncs the file, now or as soon as that is known.
     func whenSynced(_ body: @escaping @Sendable (any FileSync) -> Void) {
       let sync = shared.state.withLock { state in
         if state.sync == nil, !state.isOver { state.followers.append(body) }
@@ -165,7 +169,8 @@ extension Realm {
       if let sync { body(sync) }
     }
 
-    /// Gives the opening up. A file that is being opened is opened, and closed again. Others that open the same file go on.
+    /// Cancels the opening. A file that is being opened is opened, and closed again. Other callers that open the same file are
+    /// not affected.
     public func cancel() {
       let stop = shared.state.withLock { state in
         state.isCancelled = true
@@ -176,11 +181,11 @@ extension Realm {
   }
 }
 
-/// Opens files on a thread that may wait: for the transactions of others, for a migration, for a file that is compacted.
+/// Opens files on a thread that may wait: for the transactions of others, a migration or a compaction.
 private enum FileOpener {
   private static let queue = DispatchQueue(label: "io.realm.open", attributes: .concurrent)
 
-  /// Opens a file, and calls `body` on another thread with what keeps it open.
+  /// Opens a file, and calls `body` on another thread with what keeps the file open.
   static func open(
     _ configuration: Realm.Configuration,
     _ body: @escaping @Sendable (Result<RealmFile.Hold, any Error>) -> Void

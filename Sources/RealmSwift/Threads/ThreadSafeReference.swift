@@ -8,17 +8,19 @@ import Synchronization
 ///       guard let person = try! Realm(queue: queue).resolve(reference) else { return }  // deleted meanwhile
 ///     }
 ///
-/// It names what it was made for, and reads nothing: it keeps the file open, and no version of it.
+/// A reference only names the object or collection. It keeps the file open, but no version of it.
 public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
   private let named: Named<Confined>
 
-  /// - Precondition: it is managed, and valid; else the program stops.
+  /// Makes a reference, which can be resolved once.
+  ///
+  /// - Precondition: the object or collection is managed and not invalidated. Otherwise the program stops.
   public init(to threadConfined: Confined) {
     let realm = threadConfined.managingRealm("referred to")
     named = Named(threadConfined, realm.session)
   }
 
-  /// What was referred to is gone: it was resolved.
+  /// Whether the reference was resolved, so that it can't be resolved again.
   public var isInvalidated: Bool { named.isTaken }
 
   fileprivate func resolve(in realm: Realm) -> Confined? {
@@ -33,18 +35,19 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
 }
 
 extension Realm {
-  /// What a reference was made for, as this realm sees it, which is brought to the version that the reference was made of, or a later
-  /// one; nil where it is not there any more.
+  /// Returns the object or collection that a reference was made for, in this realm; nil if it is not there any more. The realm
+  /// first moves to the version that the reference was made of, or to a later one, unless a write transaction is open.
   ///
-  /// - Precondition: the reference was not resolved before, and was made of a realm of the same file; else the program stops.
+  /// - Precondition: the reference was not resolved before, and was made in a realm of the same file. This realm is not frozen.
+  ///   Otherwise the program stops.
   public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
     session.check()
     return reference.resolve(in: self)
   }
 }
 
-/// A property or local variable whose object or collection may be read on any thread. Each read finds it in the realm of the code that runs,
-/// which is opened for that where it is not open; nil where it was deleted.
+/// A property or local variable whose object or collection may be read on any thread. Each read finds it in the realm of the code
+/// that runs, which is opened if it is not open. The value is nil if the object or collection was deleted.
 ///
 ///     @ThreadSafe var person = somebody
 ///     let variable = $person
@@ -55,11 +58,14 @@ extension Realm {
 public final class ThreadSafe<T: ThreadConfined>: Sendable {
   private let named: Mutex<Named<T>?>
 
-  /// - Precondition: it is nil, or managed and valid; else the program stops.
+  /// Makes a variable for an object or collection, or for none.
+  ///
+  /// - Precondition: the value is nil, or managed and not invalidated. Otherwise the program stops.
   public init(wrappedValue: T?) { named = Mutex(Self.name(wrappedValue)) }
 
-  /// The object or collection, live, for the code that runs; nil where it is not there any more. To set it, it is to be managed and
-  /// valid.
+  /// The object or collection, live, for the code that runs; nil if it is not there any more.
+  ///
+  /// - Precondition: a value that is set is nil, or managed and not invalidated. Otherwise the program stops.
   public var wrappedValue: T? {
     get {
       guard let named = named.withLock({ $0 })?.copy else { return nil }
@@ -71,11 +77,11 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
     }
   }
 
-  /// The variable itself, which may be sent anywhere.
+  /// The variable itself, which may be sent to any thread.
   public var projectedValue: ThreadSafe<T> { self }
 
-  /// A variable of its own for the same object or collection. With this initializer the compiler makes the variable of a `@ThreadSafe`
-  /// parameter where the function is called, so that the call may lead to another actor.
+  /// Makes a separate variable for the same object or collection. The compiler calls this for a `@ThreadSafe` parameter at the
+  /// place of the call, so that the call may lead to another actor.
   public init(projectedValue: ThreadSafe<T>) { named = Mutex(projectedValue.named.withLock { $0 }) }
 
   private static func name(_ value: T?) -> Named<T>? {
@@ -84,15 +90,15 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
   }
 }
 
-/// An object or collection of a file, in no version and for no thread.
+/// The name of an object or collection of a file. It belongs to no version and to no thread.
 private final class Named<Confined: ThreadConfined>: Sendable {
-  /// The thing in a session that only names it, with the version in which it was there.
+  /// The object or collection in a session that only names it, with the version in which it was there.
   struct Content: @unchecked Sendable {
-    // Sendable: nothing of it changes, and nothing is read by it.
+    // Sendable: nothing of it changes, and nothing is read with it.
     let confined: Confined
     let version: UInt64
     let names: SessionLife
-    /// Of what was made in a transaction that was open then.
+    /// The fate of the transaction that made the object, if it was open when the reference was made.
     let fate: TransactionFate?
 
     /// The realm of the code that runs.
@@ -110,7 +116,7 @@ private final class Named<Confined: ThreadConfined>: Sendable {
           "a reference to a \(Confined.self) of \(names.session.file.database.path) can't be resolved in the realm at "
             + "\(session.file.database.path): resolve it in a realm of its own file.")
       }
-      // Another row may have the key now.
+      // If the transaction was cancelled, another row may have the key now.
       if fate?.isCancelled == true { return nil }
       if session.isFrozen {
         raise(

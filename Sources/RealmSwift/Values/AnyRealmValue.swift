@@ -1,56 +1,61 @@
 public import Foundation
 public import RealmStorage
 
-/// A value of any type that a property can have, or none.
+/// A value of any type that a property can have, or no value.
 ///
 ///     @Persisted var answer: AnyRealmValue
 ///     person.answer = .string("yes")
 ///     person.answer = .fromArray([.int(1), .fromDictionary(["unit": .string("m")])])
 ///
-/// Lists and dictionaries may stand in each other, 100 deep. Those of a managed object are changed where they are, in a write
-/// transaction: `person.answer.listValue?.append(.int(2))`. To set a property to a list copies the list.
+/// Lists and dictionaries can contain each other, up to 100 levels deep; a deeper value stops the program when it is stored.
+/// A list or dictionary of a managed object is changed in place, in a write transaction:
+/// `person.answer.listValue?.append(.int(2))`. Setting a property to a list copies the list.
 public enum AnyRealmValue {
   /// No value.
   case none
-  /// A whole number.
+  /// A whole number of 64 bits.
   case int(Int)
   /// A truth value.
   case bool(Bool)
-  /// A number of 32 bits.
+  /// A floating-point number of 32 bits.
   case float(Float)
-  /// A number of 64 bits.
+  /// A floating-point number of 64 bits.
   case double(Double)
   /// A text.
   case string(String)
   /// Bytes.
   case data(Data)
-  /// A moment.
+  /// A moment, to the nanosecond.
   case date(Date)
-  /// A link to an object of any class of the realm. What links to an object of a class that the realm was opened without is read as
-  /// `none`, and stays as it is while nothing else is written there.
+  /// A link to an object of any class of the realm. A link to an object whose class is not among the classes of the realm is
+  /// read as a `DynamicObject` of its table. A link to a table that is not there is read as `none`; it stays stored until
+  /// another value is written in its place.
   case object(Object)
-  /// An id.
+  /// An `ObjectId`, of 12 bytes.
   case objectId(ObjectId)
-  /// A decimal of 34 digits.
+  /// A decimal number of 34 digits.
   case decimal128(Decimal128)
-  /// A UUID.
+  /// A UUID, of 16 bytes.
   case uuid(UUID)
-  /// Values by keys, which have no `.` and do not begin with `$`.
+  /// Values by keys. A key contains no `.` and does not begin with `$`.
   case dictionary(Map<String, AnyRealmValue>)
   /// Values in order.
   case list(List<AnyRealmValue>)
 
-  /// No value.
+  /// Makes a value that is `none`.
   public init() { self = .none }
 
-  /// The same values by the same keys. A key with a `.`, or that begins with `$`, stops the program; see `Map.insert(_:forKey:)`.
+  /// Makes an unmanaged dictionary of values.
+  ///
+  /// - Parameter dictionary: the values by key. A key that contains a `.` or begins with `$` stops the program; see
+  ///   `Map.insert(_:forKey:)` for keys that come from data.
   public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
     let map = Map<String, AnyRealmValue>()
     for (key, value) in dictionary { map.updateValue(value, forKey: key) }
     return .dictionary(map)
   }
 
-  /// The same values in the same order.
+  /// Makes an unmanaged list of values, in the order of the array.
   public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue {
     let list = List<AnyRealmValue>()
     list.append(objectsIn: array)
@@ -59,39 +64,39 @@ public enum AnyRealmValue {
 
   // MARK: - What it is
 
-  /// The number; nil of what is no `int`.
+  /// The number; nil if the value is not an `int`.
   public var intValue: Int? { if case .int(let number) = self { number } else { nil } }
-  /// The truth value; nil of what is no `bool`.
+  /// The truth value; nil if the value is not a `bool`.
   public var boolValue: Bool? { if case .bool(let flag) = self { flag } else { nil } }
-  /// The number; nil of what is no `float`.
+  /// The number; nil if the value is not a `float`.
   public var floatValue: Float? { if case .float(let number) = self { number } else { nil } }
-  /// The number; nil of what is no `double`.
+  /// The number; nil if the value is not a `double`.
   public var doubleValue: Double? { if case .double(let number) = self { number } else { nil } }
-  /// The text; nil of what is no `string`.
+  /// The text; nil if the value is not a `string`.
   public var stringValue: String? { if case .string(let text) = self { text } else { nil } }
-  /// The bytes; nil of what is no `data`.
+  /// The bytes; nil if the value is not a `data`.
   public var dataValue: Data? { if case .data(let data) = self { data } else { nil } }
-  /// The moment; nil of what is no `date`.
+  /// The moment; nil if the value is not a `date`.
   public var dateValue: Date? { if case .date(let date) = self { date } else { nil } }
-  /// The id; nil of what is no `objectId`.
+  /// The id; nil if the value is not an `objectId`.
   public var objectIdValue: ObjectId? { if case .objectId(let id) = self { id } else { nil } }
-  /// The decimal; nil of what is no `decimal128`.
+  /// The number; nil if the value is not a `decimal128`.
   public var decimal128Value: Decimal128? { if case .decimal128(let number) = self { number } else { nil } }
-  /// The UUID; nil of what is no `uuid`.
+  /// The UUID; nil if the value is not a `uuid`.
   public var uuidValue: UUID? { if case .uuid(let id) = self { id } else { nil } }
-  /// The dictionary; nil of what is none. That of a managed object is changed where it is.
+  /// The dictionary; nil if the value is not a `dictionary`. The dictionary of a managed object is changed in place.
   public var dictionaryValue: Map<String, AnyRealmValue>? {
     if case .dictionary(let map) = self { map } else { nil }
   }
-  /// The list; nil of what is none. That of a managed object is changed where it is.
+  /// The list; nil if the value is not a `list`. The list of a managed object is changed in place.
   public var listValue: List<AnyRealmValue>? { if case .list(let list) = self { list } else { nil } }
 
-  /// The object, where it is one of that class.
+  /// The object; nil if the value is not an object of that class.
   public func object<T: Object>(_ objectType: T.Type) -> T? {
     if case .object(let object) = self { object as? T } else { nil }
   }
 
-  /// What it holds; nil of none.
+  /// The held value; nil for `none`.
   var content: Any? {
     switch self {
     case .none: nil
@@ -115,10 +120,11 @@ public enum AnyRealmValue {
 extension AnyRealmValue: Hashable {
   /// Whether both hold the same value.
   ///
-  /// Numbers are equal by their values, whatever their types: `int(1)`, `float(1)`, `double(1)` and the decimal 1.00 are
-  /// equal, and so are all NaN. A double is equal to the decimal that its shortest text names, 0.1 to a tenth, and a float to
-  /// the double of the same value. Truth values are no numbers. Texts are equal where their bytes are. Of collections that are
-  /// in a realm, it is whether these are one.
+  /// Numbers are equal if their values are, whatever their types: `int(1)`, `float(1)`, `double(1)` and the decimal 1.00 are
+  /// equal. All NaN are equal. A double equals the decimal that its shortest text names, so 0.1 equals a tenth, and a float
+  /// equals the double of the same value. Truth values are not numbers. Texts are equal if their bytes are. Objects are equal
+  /// by their `==`. Lists and dictionaries of a realm are equal if they are the same collection; unmanaged ones are equal if
+  /// they hold equal values.
   public static func == (left: AnyRealmValue, right: AnyRealmValue) -> Bool {
     switch (left, right) {
     case (.object(let left), .object(let right)): left == right
@@ -128,15 +134,16 @@ extension AnyRealmValue: Hashable {
     }
   }
 
+  /// Adds the value to the hasher; equal values have equal hashes. All lists and dictionaries have the same hash.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .object(let object): hasher.combine(object)
-    // Collections change, and are equal by what they hold or by where they are.
+    // A collection is not hashed by its content, which changes.
     default: hasher.combine(SetElement(simple ?? .null))
     }
   }
 
-  /// As it is stored; nil of objects, lists and dictionaries.
+  /// The stored form; nil for objects, lists and dictionaries.
   private var simple: Value? {
     switch self {
     case .object, .list, .dictionary: nil
@@ -151,10 +158,14 @@ extension AnyRealmValue: Sendable {}
 // MARK: - Storing
 
 extension AnyRealmValue {
-  /// So deep may lists and dictionaries stand in each other.
+  /// The largest number of lists and dictionaries that contain each other.
   private static let mostLevels = Value.mostLevels
 
-  /// - Parameter levels: so many lists and dictionaries may stand in each other.
+  /// The form in which the value is stored.
+  ///
+  /// - Parameters:
+  ///   - row: gives the rows of linked objects.
+  ///   - levels: how many further lists and dictionaries may contain each other.
   private func value(_ row: _RowOfObject, levels: Int = mostLevels) -> Value {
     switch self {
     case .none: return .null
@@ -169,7 +180,7 @@ extension AnyRealmValue {
     case .decimal128(let number): return number._value
     case .uuid(let id): return id._value
     case .object(let object):
-      // The row is found first: that adds the object.
+      // The row is asked for first because that adds the object to the realm.
       guard let row = row(object), let table = object.context?.binding.table?.id else { return .null }
       return .typedLink(table: table, row: row)
     case .list(let list):
@@ -203,7 +214,7 @@ extension AnyRealmValue {
     }
   }
 
-  /// The same value; nil of a link, a list and a map.
+  /// The value of a stored one; nil for a link, a list and a map.
   static func scalar(_ value: Value) -> AnyRealmValue? {
     switch value {
     case .null: AnyRealmValue.none
@@ -221,9 +232,11 @@ extension AnyRealmValue {
     }
   }
 
+  /// Makes a value of a stored one.
+  ///
   /// - Parameters:
-  ///   - cell: that of the value, should it be a list or a dictionary.
-  ///   - birth: the generation of the session in which it was there.
+  ///   - cell: makes the cell of the value if it is a list or a dictionary.
+  ///   - birth: the generation of the session in which the value was there.
   fileprivate init(
     _ value: Value, _ session: RealmSession, birth: UInt64, in cell: () -> _CollectionCell
   ) {
@@ -247,7 +260,7 @@ extension AnyRealmValue {
     if let binding = session.schema.binding(table: table) {
       return session.context(binding).object(row, birth: birth) as? Object
     }
-    // Another device, or another version of the program, may have classes that this one does not know.
+    // Another device, or another version of the program, may have classes that this program does not know.
     guard let context = session.tableContext(table), !context.binding.model.isEmbedded else { return nil }
     return context.object(row, birth: birth) as? Object
   }
@@ -274,8 +287,8 @@ extension AnyRealmValue: _Persistable, _QueryNumeric, MinMaxType, AddableType, S
   public var _plainValue: Any? { content }
   public var _linked: [ObjectBase] { links() }
 
-  /// Nil is none; numbers, texts, dates, ids and objects are themselves, arrays and dictionaries of such become lists and
-  /// dictionaries.
+  /// Converts a value that was given as `Any`; nil if that is not possible. Nil becomes `none`; arrays and dictionaries
+  /// become lists and dictionaries; numbers, texts, bytes, dates, ids and objects are kept.
   public static func _converted(_ any: Any) -> AnyRealmValue? {
     if isNull(any) { return AnyRealmValue.none }
     switch any {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Array {
-  /// In proportion to the array, however many places there are.
+  /// Removes the elements at several indexes, in time proportional to the length of the array.
   mutating func remove(atOffsets offsets: IndexSet) {
     var index = 0
     removeAll { _ in
@@ -10,6 +10,8 @@ extension Array {
     }
   }
 
+  /// Moves the elements at several indexes before the one at `destination`, an index as it is before the move. They keep
+  /// their order.
   mutating func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
     let moved = offsets.map { self[$0] }
     let place = destination - offsets.count(in: 0..<destination)

@@ -1,21 +1,21 @@
 import Foundation
 import RealmStorage
 
-// A date is a double: seconds since the beginning of 2001. It is stored as whole seconds since 1970 and nanoseconds. To go
-// by the date's own seconds since 1970 would round it, since doubles are coarser there; so the seconds are split as the
-// date has them, and only whole seconds, which stay exact, are moved from one beginning to the other.
+// A `Date` is a double: the seconds since the beginning of 2001. It is stored as whole seconds since 1970 and nanoseconds.
+// The date's own number of seconds since 1970 would be rounded because doubles are coarser there. So the seconds since 2001
+// are split into a whole part and a fraction, and only the whole part, which stays exact, is moved to 1970.
 extension Timestamp {
-  /// From the beginning of 1970 to that of 2001, in seconds.
+  /// The number of seconds from the beginning of 1970 to the beginning of 2001.
   fileprivate static let from1970To2001: Int64 = 978_307_200
   fileprivate static let nanosecondsPerSecond: Int64 = 1_000_000_000
-  /// So many seconds before and after 2001 have less than 2^53 nanoseconds.
+  /// Within this number of seconds before and after 2001, the nanoseconds are less than 2^53, so a double holds them exactly.
   fileprivate static let secondsOfExactNanoseconds: UInt64 = 9_000_000
 
-  /// The nearest nanosecond. A date outside of what can be stored becomes the nearest that can; one that is no number
-  /// becomes 1970.
+  /// Makes the nearest moment in whole nanoseconds. A date outside of the range of `Timestamp` becomes the nearest moment of
+  /// that range, and NaN becomes the beginning of 1970.
   ///
-  /// More than 97 days from the beginning of 2001 on either side, dates are coarser than a nanosecond, and each comes back
-  /// equal. Nearer to it, a date comes back equal where it is the nearest to a whole nanosecond.
+  /// Dates more than 97 days before or after the beginning of 2001 are coarser than a nanosecond, and each is read back
+  /// equal. A date nearer to it is read back equal if it is the nearest date to a whole nanosecond.
   init(_ date: Date) {
     let interval = date.timeIntervalSinceReferenceDate
     guard !interval.isNaN else {
@@ -27,7 +27,7 @@ extension Timestamp {
       self.init(interval < 0)
       return
     }
-    // The difference is exact, and has the sign of the date.
+    // The difference is exact, and has the same sign as the date.
     var nanoseconds = Int64(((interval - whole) * Double(Self.nanosecondsPerSecond)).rounded())
     var (seconds, isBeyond) = since2001.addingReportingOverflow(Self.from1970To2001)
     if nanoseconds < 0, !isBeyond {
@@ -44,12 +44,12 @@ extension Timestamp {
     }
   }
 
-  /// The first moment that can be stored, or the last whole second.
+  /// Makes the first moment of the range, or the last whole second of it.
   private init(_ isFirst: Bool) { self.init(seconds: isFirst ? .min : .max) }
 }
 
 extension Date {
-  /// The nearest date.
+  /// Makes the nearest date.
   init(_ moment: Timestamp) {
     let (seconds, isBeyond) = moment.seconds.subtractingReportingOverflow(Timestamp.from1970To2001)
     guard !isBeyond else {
@@ -57,14 +57,15 @@ extension Date {
       return
     }
     let perSecond = Double(Timestamp.nanosecondsPerSecond)
-    // Near 2001 all nanoseconds are a double, and one division rounds once: microseconds come back equal there.
+    // Near 2001 a double holds the nanoseconds exactly, and one division rounds once. So microseconds are read back equal
+    // there.
     if seconds.magnitude < Timestamp.secondsOfExactNanoseconds {
       let nanoseconds = seconds * Timestamp.nanosecondsPerSecond + Int64(moment.nanoseconds)
       self.init(timeIntervalSinceReferenceDate: Double(nanoseconds) / perSecond)
       return
     }
-    // Before 2001 the whole second that is nearer to it, and what is missing: both parts have one sign, as they had when
-    // the date was split.
+    // Before 2001 the date is split into the whole second that is nearer to 2001, and the rest. Both have the same sign, as
+    // they had when the date was split for storing.
     if seconds < 0, moment.nanoseconds > 0 {
       let missing = Timestamp.nanosecondsPerSecond - Int64(moment.nanoseconds)
       self.init(timeIntervalSinceReferenceDate: Double(seconds + 1) - Double(missing) / perSecond)

@@ -1,20 +1,24 @@
 public import Foundation
 public import RealmStorage
 
-/// A decimal number of 34 digits, by IEEE 754-2008 (decimal128): sums of money come out to the cent.
+/// A decimal number of 34 digits, by IEEE 754-2008 (decimal128). Sums of amounts of money are exact to the cent.
 ///
-/// Its exponent is -6,176 to 6,111. Results are rounded to the nearest, halves to the even digit; what is too great is infinite,
-/// and what has no meaning is NaN, which equals nothing, itself included. Numbers are equal by their value, however many
-/// zeros they end on: 1.5 and 1.50, 0 and -0.
+/// The exponent of the 34-digit coefficient is -6,176 to 6,111. A result is rounded to the nearest number, and a tie to the
+/// even digit. A result that is too large is infinite. A result without a meaning is NaN, which equals nothing, not even
+/// itself. Numbers are equal if their values are, whatever the number of zeros at their ends: 1.5 equals 1.50, and 0 equals
+/// -0.
 public struct Decimal128: Sendable {
   let number: DecimalNumber
 
   init(_ number: DecimalNumber) { self.number = number }
 
-  /// Zero.
+  /// Makes zero.
   public init() { number = DecimalNumber(0 as Int) }
 
-  /// A number, or a text that names one; of nil and NSNull NaN. Anything else stops the program.
+  /// Makes the number of a value.
+  ///
+  /// - Parameter value: a number, or a text that names one. Nil and NSNull become NaN. Anything else stops the program, and
+  ///   so do a text that names no number and a truth value.
   public init(value: Any) {
     if isNull(value) {
       self.init(.nan)
@@ -28,12 +32,13 @@ public struct Decimal128: Sendable {
     self = converted
   }
 
-  /// A number of Foundation's; a float or double by the shortest text that names it: 0.1 is a tenth.
+  /// Makes the value of a Foundation number. A float or double is taken by the shortest text that names it, so 0.1 becomes a
+  /// tenth.
   public init(number: NSNumber) { self.init(DecimalNumber(of: number)) }
 
-  /// The number that a text names: `-1.50`, `6.02E+23`, `Infinity`, `NaN`. Digits beyond 34 are rounded.
+  /// Makes the number that a text names, such as `-1.50`, `6.02E+23`, `Infinity` or `NaN`. Digits beyond 34 are rounded.
   ///
-  /// - Throws: `Realm.Error.invalidInput` where the text names none.
+  /// - Throws: `Realm.Error.invalidInput` if the text names no number.
   public init(string: String) throws {
     guard let number = DecimalNumber(parsing: string) else {
       throw Realm.Error(
@@ -42,37 +47,37 @@ public struct Decimal128: Sendable {
     self.number = number
   }
 
-  /// A whole number; nil of one that 34 digits and zeros behind them can't tell.
+  /// Makes the value of a whole number; nil if 34 digits with zeros behind them can't represent it exactly.
   public init?<T: BinaryInteger>(exactly source: T) {
     guard let number = DecimalNumber(parsingExactly: source.description) else { return nil }
     self.number = number
   }
 
-  /// The least number there is, which is not infinite.
+  /// The least finite number, `-max`.
   public static var min: Decimal128 { -max }
-  /// The greatest number there is, which is not infinite.
+  /// The greatest finite number.
   public static var max: Decimal128 { "9.999999999999999999999999999999999E+6144" }
 
   // MARK: - Other forms
 
-  /// A text that names it, the same for all equal decimals: without zeros at the end of the coefficient, and without a plus sign
-  /// before the exponent. 150 is "1.5E2", 1.50 is "1.5".
+  /// A text that names the number. Equal numbers have the same text: the coefficient has no zeros at its end, and the
+  /// exponent no plus sign. 1.50 is "1.5", and 150 is "1.5E2".
   public var stringValue: String { number.shortText }
   /// The nearest double.
   public var doubleValue: Double { Double(number.text) ?? .nan }
-  /// The nearest number of Foundation's, which has more digits and a smaller exponent; NaN for what has none.
+  /// The nearest `Decimal` of Foundation; NaN if there is none. `Decimal` has more digits and a smaller range of exponents.
   public var decimalValue: Decimal { number.isInfinite ? .nan : Decimal(string: number.text) ?? .nan }
 
-  /// It has no value, as zero divided by zero has none.
+  /// Whether it is NaN, as the result of zero divided by zero is.
   public var isNaN: Bool { number.isNaN }
-  /// No number signals, nor does NaN: what a file holds of such is read as NaN.
+  /// Whether it is a signaling NaN. It is always false: a signaling NaN of a file is read as a quiet one.
   public var isSignaling: Bool { false }
-  /// The same.
+  /// Whether it is a signaling NaN. It is always false.
   public var isSignalingNaN: Bool { false }
-  /// The number without its sign.
+  /// The absolute value.
   public var magnitude: Magnitude { Decimal128(number.magnitude) }
 
-  /// Changes the sign, of zero too.
+  /// Changes the sign, also of zero.
   public mutating func negate() { self = -self }
 }
 
@@ -92,22 +97,28 @@ extension DecimalNumber {
 }
 
 extension Decimal128: Hashable, Comparable {
+  /// Whether the values are equal; false if one is NaN.
   public static func == (left: Decimal128, right: Decimal128) -> Bool { left.number.order(right.number) == 0 }
+  /// Whether the left value is less; false if one is NaN.
   public static func < (left: Decimal128, right: Decimal128) -> Bool { left.number.order(right.number) == -1 }
+  /// Whether the left value is less or equal; false if one is NaN.
   public static func <= (left: Decimal128, right: Decimal128) -> Bool {
     left.number.order(right.number).map { $0 <= 0 } ?? false
   }
+  /// Whether the left value is greater; false if one is NaN.
   public static func > (left: Decimal128, right: Decimal128) -> Bool { right < left }
+  /// Whether the left value is greater or equal; false if one is NaN.
   public static func >= (left: Decimal128, right: Decimal128) -> Bool { right <= left }
+  /// Adds the value to the hasher; equal numbers have equal hashes.
   public func hash(into hasher: inout Hasher) { hasher.combine(number.canonical) }
 
-  /// Whether it is greater than another; false where one is NaN.
+  /// Whether it is greater than another number; false if one is NaN.
   public func isGreaterThan(_ other: Decimal128) -> Bool { self > other }
-  /// Whether it is greater than another, or equal; false where one is NaN.
+  /// Whether it is greater than another number or equal to it; false if one is NaN.
   public func isGreaterThanOrEqual(to other: Decimal128) -> Bool { self >= other }
-  /// Whether it is less than another; false where one is NaN.
+  /// Whether it is less than another number; false if one is NaN.
   public func isLessThan(_ other: Decimal128) -> Bool { self < other }
-  /// Whether it is less than another, or equal; false where one is NaN.
+  /// Whether it is less than another number or equal to it; false if one is NaN.
   public func isLessThanOrEqual(to other: Decimal128) -> Bool { self <= other }
 }
 
@@ -115,51 +126,51 @@ extension Decimal128: SignedNumeric, Strideable {
   public typealias Magnitude = Decimal128
   public typealias Stride = Decimal128
 
-  /// The sum, rounded to 34 digits. NaN where one is, and of infinities with different signs.
+  /// The sum, rounded to 34 digits. It is NaN if one number is NaN, and for infinities with different signs.
   public static func + (left: Decimal128, right: Decimal128) -> Decimal128 {
     Decimal128(left.number + right.number)
   }
-  /// The difference, rounded to 34 digits. NaN where one is, and of infinities with the same sign.
+  /// The difference, rounded to 34 digits. It is NaN if one number is NaN, and for infinities with the same sign.
   public static func - (left: Decimal128, right: Decimal128) -> Decimal128 {
     Decimal128(left.number - right.number)
   }
-  /// The product, rounded to 34 digits. NaN where one is, and of zero and an infinity.
+  /// The product, rounded to 34 digits. It is NaN if one number is NaN, and for zero and an infinity.
   public static func * (left: Decimal128, right: Decimal128) -> Decimal128 {
     Decimal128(left.number * right.number)
   }
-  /// The quotient, rounded to 34 digits. Infinite where the divisor is zero; NaN where one is, of two zeros
-  /// and of two infinities.
+  /// The quotient, rounded to 34 digits. It is infinite if a number other than zero is divided by zero. It is NaN if one
+  /// number is NaN, for two zeros and for two infinities.
   public static func / (left: Decimal128, right: Decimal128) -> Decimal128 {
     Decimal128(left.number / right.number)
   }
-  /// Multiplies by another, and rounds to 34 digits.
+  /// Multiplies the left number by the right one, as `*` does.
   public static func *= (left: inout Decimal128, right: Decimal128) { left = left * right }
-  /// Divides by another, as `/` does.
+  /// Divides the left number by the right one, as `/` does.
   public static func /= (left: inout Decimal128, right: Decimal128) { left = left / right }
-  /// The number with the other sign, of zero too.
+  /// The number with the opposite sign, also for zero.
   public static prefix func - (operand: Decimal128) -> Decimal128 { Decimal128(operand.number.negated) }
 
-  /// What another has more than this, rounded to 34 digits.
+  /// The difference `other - self`, rounded to 34 digits.
   public func distance(to other: Decimal128) -> Decimal128 { other - self }
-  /// The sum of this and a distance, rounded to 34 digits.
+  /// The sum of this number and a distance, rounded to 34 digits.
   public func advanced(by distance: Decimal128) -> Decimal128 { self + distance }
 
-  /// The same as `+`.
+  /// The sum, as `+` computes it.
   public func decimalNumber(byAdding other: Decimal128) -> Decimal128 { self + other }
-  /// The same as `-`.
+  /// The difference, as `-` computes it.
   public func decimalNumber(bySubtracting other: Decimal128) -> Decimal128 { self - other }
-  /// The same as `*`.
+  /// The product, as `*` computes it.
   public func decimalNumberByMultiplying(by other: Decimal128) -> Decimal128 { self * other }
-  /// The same as `/`.
+  /// The quotient, as `/` computes it.
   public func decimalNumberByDividing(by other: Decimal128) -> Decimal128 { self / other }
 }
 
 extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
-  /// A whole number, exactly.
+  /// Makes the exact value of a whole number.
   public init(integerLiteral value: Int64) { self.init(DecimalNumber(value)) }
-  /// By the shortest text that names the double: 0.1 is a tenth.
+  /// Makes the number that the shortest text of the double names, so 0.1 becomes a tenth.
   public init(floatLiteral value: Double) { self.init(DecimalNumber(value)) }
-  /// A text that names no decimal stops the program.
+  /// Makes the number that a text names. A text that names no number stops the program; `init(string:)` throws instead.
   public init(stringLiteral value: String) {
     guard let number = DecimalNumber(parsing: value) else {
       raise(
@@ -171,14 +182,14 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
 }
 
 extension Decimal128: CustomStringConvertible {
-  /// The same as `stringValue`.
+  /// The same text as `stringValue`.
   public var description: String { number.shortText }
 }
 
 extension Decimal128: Codable {
-  /// From a text, or from a number as far as the decoder tells it.
+  /// Decodes a number from a text, or from an encoded number with the precision that the decoder gives.
   ///
-  /// - Throws: `Realm.Error.invalidInput` where a text names none; what the decoder throws.
+  /// - Throws: `Realm.Error.invalidInput` if a text names no number; what the decoder throws.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let text = try? container.decode(String.self) {
@@ -192,7 +203,9 @@ extension Decimal128: Codable {
     }
   }
 
-  /// As a text, which keeps every digit.
+  /// Encodes the number as its `stringValue`, which keeps every digit.
+  ///
+  /// - Throws: what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(stringValue)
@@ -212,10 +225,10 @@ extension Decimal128: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableT
     switch any {
     case let number as Decimal128: number
     case let text as String: DecimalNumber(parsing: text).map { Decimal128($0) }
-    // Before NSNumber, which they may be taken for.
+    // Whole numbers and `Decimal` come before NSNumber, which a cast may take them for.
     case let number as any BinaryInteger: DecimalNumber(parsing: number.description).map { Decimal128($0) }
     case let number as Decimal: DecimalNumber(parsing: number.description).map { Decimal128($0) }
-    // Before numbers that Foundation knows, of which a truth value is one.
+    // NSNumber comes before the number types, since a truth value would pass for one of them.
     case let number as NSNumber: isTruthValue(number) ? nil : Decimal128(number: number)
     case is Bool: nil
     case let number as Double: Decimal128(DecimalNumber(number))

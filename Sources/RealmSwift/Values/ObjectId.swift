@@ -2,21 +2,22 @@ public import Foundation
 public import RealmStorage
 import Synchronization
 
-/// A name for an object that no other one has, made without asking anybody: 12 bytes, of which the first four are the
-/// second it was made in.
+/// An id of 12 bytes that is unique without a central registry. The first four bytes are the second in which it was made; the
+/// rest are a random number of the process and a counter.
 ///
-/// In a file, in queries and in sorts ids are ordered by their bytes, so that later ones come behind earlier ones.
+/// Ids are ordered by their bytes, in files, queries and sorts, so an id that was made in a later second comes after one of
+/// an earlier second.
 public struct ObjectId: Sendable, Hashable {
   let bytes: ObjectIDBytes
 
   init(bytes: ObjectIDBytes) { self.bytes = bytes }
 
-  /// The id whose bytes are all zero. `generate()` makes a new one.
+  /// Makes the id whose bytes are all zero. `generate()` makes a new id.
   public init() { bytes = ObjectIDBytes(high: 0, low: 0) }
 
-  /// The id that a text of 24 hexadecimal digits names.
+  /// Makes the id that a text of 24 hexadecimal digits names.
   ///
-  /// - Throws: `Realm.Error.invalidInput` where the text is none.
+  /// - Throws: `Realm.Error.invalidInput` if the text is not 24 hexadecimal digits.
   public init(string: String) throws {
     guard let bytes = Self.bytes(of: string) else {
       throw Realm.Error(
@@ -25,7 +26,7 @@ public struct ObjectId: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// The id that a text written in the program names; another text than 24 hexadecimal digits stops the program.
+  /// Makes the id that a text literal of 24 hexadecimal digits names. Another text stops the program.
   public init(_ string: StaticString) {
     guard let bytes = Self.bytes(of: string.description) else {
       raise(
@@ -35,9 +36,13 @@ public struct ObjectId: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// A new id of some moment, of a machine (3 bytes count) and of a process on it (2 bytes count).
+  /// Makes a new id of given parts and a counter.
   ///
-  /// A moment before 1970 counts as 1970, one after 2106 as 2106.
+  /// - Parameters:
+  ///   - timestamp: the moment, which is stored in whole seconds. A moment before 1970 counts as 1970, and one after the year
+  ///     2106 as the last second that can be stored.
+  ///   - machineId: a number of the machine; its low 3 bytes are used.
+  ///   - processId: a number of the process; its low 2 bytes are used.
   public init(timestamp: Date, machineId: Int, processId: Int) {
     let machine = UInt64(truncatingIfNeeded: machineId) & 0xff_ffff
     let random = machine << 16 | UInt64(truncatingIfNeeded: processId) & 0xffff
@@ -46,16 +51,16 @@ public struct ObjectId: Sendable, Hashable {
       counter: ObjectIdMaker.shared.withLock { $0.nextCounter() })
   }
 
-  /// A new id: greater than all that this process made before.
+  /// Makes a new id. It is greater than all ids that this method made before in this process.
   public static func generate() -> ObjectId {
     let now = seconds(of: Date())
     return ObjectId(bytes: ObjectIdMaker.shared.withLock { $0.next(now) })
   }
 
-  /// When it was made, to the second.
+  /// The moment at which the id was made, in whole seconds.
   public var timestamp: Date { Date(timeIntervalSince1970: Double(bytes.high >> 32)) }
 
-  /// Its bytes as 24 hexadecimal digits, the small letters among them.
+  /// The 12 bytes as 24 lower-case hexadecimal digits.
   public var stringValue: String {
     let digits = Array("0123456789abcdef".utf8)
     return String(
@@ -84,19 +89,19 @@ public struct ObjectId: Sendable, Hashable {
   }
 }
 
-/// What the ids that a process makes have in common, and where they are in counting.
+/// The random number and the counters by which a process makes ids.
 private struct ObjectIdMaker {
   static let shared = Mutex(ObjectIdMaker())
 
-  /// A forked child must not go on where its parent does.
+  /// The process that made this value. A forked child must not continue the counters of its parent.
   private var process = ProcessInfo.processInfo.processIdentifier
   private var random = UInt64.random(in: 0..<1 << 40)
   private var seconds: UInt32 = 0
   private var counter = Self.start()
-  /// Of ids whose second is given, which must not touch the order of the others.
+  /// The counter of ids whose moment is given. It is separate so that it does not disturb the order of the other ids.
   private var given = Self.start()
 
-  /// From the lower half on: there is room to count.
+  /// The first value of a counter. It is in the lower half of the range, so that there is room to count.
   private static func start() -> UInt32 { UInt32.random(in: 0..<1 << 23) }
 
   mutating func next(_ now: UInt32) -> ObjectIDBytes {
@@ -105,7 +110,7 @@ private struct ObjectIdMaker {
       seconds = now
       counter = Self.start()
     } else if counter == 0xff_ffff {
-      // Sixteen millions in one second: those behind them are of the next one.
+      // After sixteen million ids in one second, the next ids get the next second.
       seconds &+= 1
       counter = 0
     } else {
@@ -133,34 +138,37 @@ private struct ObjectIdMaker {
 }
 
 extension ObjectId: Comparable {
+  /// Whether the left id comes before the right one, by their bytes.
   public static func < (left: ObjectId, right: ObjectId) -> Bool {
     (left.bytes.high, left.bytes.low) < (right.bytes.high, right.bytes.low)
   }
 
-  /// Whether it comes behind another.
+  /// Whether it comes after another id.
   public func isGreaterThan(_ other: ObjectId) -> Bool { self > other }
-  /// Whether it comes behind another, or is the same.
+  /// Whether it comes after another id, or equals it.
   public func isGreaterThanOrEqual(to other: ObjectId) -> Bool { self >= other }
-  /// Whether it comes before another.
+  /// Whether it comes before another id.
   public func isLessThan(_ other: ObjectId) -> Bool { self < other }
-  /// Whether it comes before another, or is the same.
+  /// Whether it comes before another id, or equals it.
   public func isLessThanOrEqual(to other: ObjectId) -> Bool { self <= other }
 }
 
 extension ObjectId: CustomStringConvertible {
-  /// The same as `stringValue`.
+  /// The same text as `stringValue`.
   public var description: String { stringValue }
 }
 
 extension ObjectId: Codable {
-  /// From a text of 24 hexadecimal digits.
+  /// Decodes an id from a text of 24 hexadecimal digits.
   ///
-  /// - Throws: `Realm.Error.invalidInput` where the text is none; what the decoder throws.
+  /// - Throws: `Realm.Error.invalidInput` if the text is not 24 hexadecimal digits; what the decoder throws.
   public init(from decoder: any Decoder) throws {
     try self.init(string: decoder.singleValueContainer().decode(String.self))
   }
 
-  /// As a text of 24 hexadecimal digits.
+  /// Encodes the id as a text of 24 hexadecimal digits.
+  ///
+  /// - Throws: what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(stringValue)

@@ -1,10 +1,13 @@
-/// How two values compare.
+/// A comparison of two values, the first on the left.
 public enum Comparison: Sendable, Hashable, CaseIterable {
+  /// The left value is equal to the right one, not equal to it, less, less or equal, greater, or greater or equal.
   case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 }
 
 extension Comparison {
-  /// - Parameter order: as `ValueOrder.compare` answers.
+  /// Whether the comparison holds.
+  ///
+  /// - Parameter order: the result of `ValueOrder.compare`.
   func holds(_ order: Int?) -> Bool {
     guard let order else { return self == .notEqual }
     return switch self {
@@ -17,9 +20,9 @@ extension Comparison {
     }
   }
 
-  /// Whether a value compares so with another, as `Predicate` says.
+  /// Whether the comparison holds for two values, by the rules of `Predicate`.
   ///
-  /// - Parameter ordersNull: null is less than all else.
+  /// - Parameter ordersNull: whether null is less than all strings.
   func holds(_ left: Value, _ right: Value, ordersNull: Bool) -> Bool {
     switch (left, right) {
     case (.null, .null): self == .equal || self == .lessOrEqual || self == .greaterOrEqual

@@ -1,41 +1,55 @@
-/// What stands on one side of a test: a value, or several, that a row gives.
+/// An expression on one side of a test: it gives a value, or several, for a row.
 ///
-/// Its parts stand in the order in which they are computed: operands before what is done with them. So an expression of any depth is
-/// computed, compared and freed without recursion.
+/// Its parts are stored in the order in which they are computed: operands before their operation. So expressions of any depth are
+/// computed, compared and released without recursion.
 ///
-/// A row gives *groups* of values. Most expressions give one group: a constant, or a path over links to one object each, gives one value, and a list of
-/// constants, or a path over collections, gives a sequence. A path to a collection of values over collections of links gives a sequence for each owner of
-/// such a collection. Where an index or a key leads to nothing there is no group at all.
+/// For a row an expression gives *groups* of values. Most expressions give one group: a constant, or a path through links to
+/// single objects, gives a group of one value; a list of constants, or a path through collections, gives a sequence. A path
+/// through collections of links to a collection of values gives one sequence for each owner of such a collection. If an index or
+/// a key leads to nothing, there is no group.
 public struct Expression: Sendable, Hashable {
+  /// A part of an expression.
   public enum Part: Sendable, Hashable {
+    /// A constant value.
     case constant(Value)
-    /// A sequence of constants.
+    /// A sequence of constant values.
     case list([Value])
+    /// The values at the end of a path.
     case path(ValuePath)
-    /// What an operation makes of the two parts before it.
+    /// The result of an operation on the results of the two parts before it.
     case arithmetic(Arithmetic)
   }
 
+  /// An operation on two numbers.
   public enum Arithmetic: Sendable, Hashable, CaseIterable {
+    /// Addition, subtraction and multiplication.
     case plus, minus, times
-    /// Of whole numbers it is cut towards zero; divided by zero, a whole number is the greatest there is, or the least where it is negative.
+    /// Division. The result for whole numbers is rounded towards zero. A whole number divided by zero gives the greatest whole
+    /// number, or the least one if the number is negative.
     case divided
   }
 
-  /// Operands before operations, as in reverse Polish notation.
+  /// The parts, operands before their operations, as in reverse Polish notation.
   public let parts: [Part]
 
   private init(parts: [Part]) { self.parts = parts }
 
+  /// Makes an expression of a constant.
   public static func constant(_ value: Value) -> Expression { Expression(parts: [.constant(value)]) }
+  /// Makes an expression of a sequence of constants.
   public static func list(_ values: [Value]) -> Expression { Expression(parts: [.list(values)]) }
+  /// Makes an expression of a path.
   public static func path(_ path: ValuePath) -> Expression { Expression(parts: [.path(path)]) }
 
-  /// What an operation makes of two numbers: an integer, a float, a double or a decimal, whichever of both is the widest. Null, and what is no number, makes null.
+  /// Makes an expression that computes numbers.
   ///
-  /// A sequence and a number make a sequence.
-  /// - Parameter parts: the parts of the left operand, then those of the right one, then further operands and operations in the order in which they are computed.
-  /// - Precondition: each operation has two operands, and one value is left.
+  /// The result of an operation has the wider type of its operands: whole number, float, double or decimal. It is null if an
+  /// operand is null or not a number. A whole number that does not fit 64 bits becomes the greatest or the least one that does.
+  /// For a sequence and a number the result is a sequence.
+  ///
+  /// - Parameter parts: the parts of the left operand, then those of the right one, then the operation, and so on in the order in
+  ///   which they are computed.
+  /// - Precondition: each operation has two operands, and one result is left at the end. Otherwise the program stops.
   public static func computed(_ parts: [Part]) -> Expression {
     var depth = 0
     for part in parts {
@@ -46,105 +60,116 @@ public struct Expression: Sendable, Hashable {
     return Expression(parts: parts)
   }
 
-  /// The path, where it is nothing else.
+  /// The path, if the expression is only a path; otherwise nil.
   public var path: ValuePath? {
     if parts.count == 1, case .path(let path) = parts[0] { path } else { nil }
   }
 
-  /// The constant, where it is nothing else.
+  /// The constant, if the expression is only a constant; otherwise nil.
   public var constant: Value? {
     if parts.count == 1, case .constant(let value) = parts[0] { value } else { nil }
   }
 
-  /// The constants of a list, where it is nothing else.
+  /// The constants, if the expression is only a list; otherwise nil.
   public var list: [Value]? {
     if parts.count == 1, case .list(let values) = parts[0] { values } else { nil }
   }
 }
 
-/// Leads from a row to values: over links, links of others to it, and into collections.
+/// A path from a row to values: through links, through links of other rows to it, and into collections.
 ///
-/// Columns are named by their position in the schema of the table that they belong to. A link to one row that is null leads to null; one in a collection leads nowhere.
+/// Columns are named by their position in the schema of their table. A single link that is null leads to null; a null link in a
+/// collection leads nowhere.
 public struct ValuePath: Sendable, Hashable {
   /// A step from a row to another one, or to several.
   public enum Step: Sendable, Hashable {
-    /// Along a column of links, or of a collection of links.
+    /// Follows a column of links, or of a collection of links.
     case links(Int)
-    /// To the rows of a table that link here by a column: both are named by their ids. A row comes as often as it links.
+    /// Goes to the rows of a table that link to this row by a column. Both are named by their ids. A row comes as often as it
+    /// links.
     case backlinks(table: UInt32, column: UInt16)
   }
 
-  /// What is taken of each row that the steps reach.
+  /// What a path takes of each row that its steps reach.
   public indirect enum End: Sendable, Hashable {
-    /// The row, as a link to it.
+    /// The row itself, as a link to it.
     case row
     /// The value of a column, or the elements of its collection.
     case value(Int)
-    /// What stands in the value of a column.
+    /// Parts of the value of a column.
     case inner(Int, [InnerStep])
-    /// The keys of the map of a column.
+    /// The keys of a column's map.
     case keys(Int)
-    /// A number or a name that is made of each value of another end, which is `value` or `inner`; of a collection as a whole, where it is `value`.
+    /// A property of each value of another end, which is `value` or `inner`. For a collection that is `value`, it is the property
+    /// of the whole collection.
     case property(ValueProperty, of: End)
-    /// How many rows the steps lead to from here.
+    /// The number of rows to which the steps lead from here.
     case rowCount([Step])
-    /// How many links lead to the row, from any table.
+    /// The number of links to the row from all tables.
     case linkCount
-    /// One number of the values that the steps lead to from here: of a column of single values or the elements of a collection, or, where the end says so, of what
-    /// stands there.
+    /// One number made of the values to which the steps lead from here: of a column of single values, of the elements of a
+    /// collection, or of parts of them, as the end says.
     case aggregate(PathAggregate, [Step], of: End)
-    /// How many rows that the steps lead to from here meet a condition.
+    /// The number of rows to which the steps lead from here and that match a condition.
     case subquery([Step], Predicate)
   }
 
-  /// Into a collection, or a mixed value.
+  /// A step into a collection or a mixed value.
   public enum InnerStep: Sendable, Hashable {
-    /// The element at a place. A negative one is none.
+    /// The element at an index. A negative index has no element.
     case index(Int)
+    /// The first element, or the last one.
     case first, last
-    /// The value of a map for a key; of a link, the property of that stored name of the row.
+    /// The value for a key of a map; for a link, the property with that stored name of the linked row.
     case key(String)
-    /// Each element of a list, each value of a map.
+    /// All elements of a list, or all values of a map.
     case all
-    /// Each key of a map.
+    /// All keys of a map.
     case keys
   }
 
+  /// A property of a value.
   public enum ValueProperty: Sendable, Hashable {
-    /// How many elements a collection has, bytes a string or data, and rows a link: 0 or 1. Null where the value is null and no link; nothing of other values.
+    /// The number of elements of a collection, of bytes of a string or data, or of rows of a link, which is 0 or 1. It is null
+    /// for a null that is not a link. Other values have no count.
     case count
-    /// How many bytes each string or data has; 0 of null. Other values are left out.
+    /// The number of bytes of a string or data; 0 for null. Other values are left out.
     case length
-    /// The type of each value: `ValueType.rawValue` as a whole number.
+    /// The type of the value: `ValueType.rawValue` as a whole number.
     case type
   }
 
+  /// The steps from the row to other rows.
   public var steps: [Step]
+  /// What is taken of the rows that the steps reach.
   public var end: End
 
+  /// Makes a path.
   public init(_ steps: [Step] = [], _ end: End) {
     self.steps = steps
     self.end = end
   }
 
-  /// So many steps at most one path has, and so many subqueries stand in each other: each takes room on the stack.
+  /// The greatest number of steps in a path, and the greatest number of nested subqueries. Each takes space on the stack.
   public static let maximumSteps = 64
 }
 
-/// How many values become one. Nulls and NaN are left out.
+/// A way to make one value of many. Nulls and NaN are left out.
 public enum PathAggregate: Sendable, Hashable, CaseIterable {
-  /// Null without any value.
+  /// The smallest or the greatest value; null if there is no value.
   case min, max
-  /// 0 without any value.
+  /// The sum; 0 if there is no value.
   case sum
-  /// A double, of decimals a decimal; null without any value.
+  /// The average: a decimal for decimals, otherwise a double; null if there is no value.
   case average
 }
 
-/// The types of values, as tests of a type know them.
+/// The type of a value, for tests of types. The numbers are those that `ValuePath.ValueProperty.type` gives.
 public enum ValueType: Int64, Sendable, CaseIterable {
+  /// The types of the cases of `Value`. Both kinds of links are `link`.
   case null, bool, int, float, double, decimal128, string, data, date, objectID, uuid, link, list, map
 
+  /// The type of a value.
   public init(_ value: Value) {
     self =
       switch value {

@@ -1,9 +1,10 @@
-/// The predicates that one is joined of.
+/// The parts of a joined predicate.
 ///
-/// Those of deep nests are freed one after another, where each would free the next within itself if they stood in an array.
+/// They are released by a loop. In an array, parts of deeply nested predicates would release one another by recursion, which
+/// could overflow the stack.
 public struct PredicateParts: Sendable, RandomAccessCollection, ExpressibleByArrayLiteral {
   fileprivate final class Storage: @unchecked Sendable {
-    // Sendable: it changes only when nobody else refers to it.
+    // Sendable: it changes only while nothing else refers to it.
     fileprivate var parts: [Predicate]
 
     init(_ parts: [Predicate]) { self.parts = parts }
@@ -15,7 +16,7 @@ public struct PredicateParts: Sendable, RandomAccessCollection, ExpressibleByArr
       }
     }
 
-    /// The parts of its parts, which it has no more.
+    /// Takes the parts of its parts out of it.
     private func takeNested() -> [Storage] {
       defer { parts = [] }
       return parts.compactMap { $0.parts?.storage }
@@ -24,11 +25,16 @@ public struct PredicateParts: Sendable, RandomAccessCollection, ExpressibleByArr
 
   fileprivate let storage: Storage
 
+  /// Makes parts of predicates.
   public init(_ parts: [Predicate]) { storage = Storage(parts) }
+  /// Makes parts of predicates.
   public init(arrayLiteral parts: Predicate...) { self.init(parts) }
 
+  /// The position of the first part.
   public var startIndex: Int { 0 }
+  /// The number of parts.
   public var endIndex: Int { storage.parts.count }
+  /// The part at a position.
   public subscript(position: Int) -> Predicate { storage.parts[position] }
 }
 
@@ -57,7 +63,7 @@ extension Predicate: Hashable {
     }
   }
 
-  /// A predicate without what it is joined of.
+  /// A predicate without its parts.
   private enum Condition: Hashable {
     case always, never, and, or, not
     case compare(ColumnPath, Comparison, Value)

@@ -1,16 +1,21 @@
-/// The conditions on which a search ends before it has found all.
+/// The conditions on which a search ends before it has found all rows.
 public struct QueryBounds: Sendable {
-  /// The moment from which on the search throws `.queryDeadline`.
+  /// The time from which on the search throws `.queryDeadline`; nil for no limit.
   public var deadline: ContinuousClock.Instant?
-  /// The search asks this once for some ten thousand rows of which it tests a predicate or reads values to sort by or to tell apart, and between the steps of a plan;
-  /// where it answers true the search throws `.queryCancelled`. The deadline is looked at at the same moments. A sort puts up to a million rows in order between two of them.
+  /// A closure that says whether the search is cancelled; nil if it never is. If it returns true, the search throws
+  /// `.queryCancelled`.
+  ///
+  /// The closure is called, and the deadline is checked, between the steps of a plan, and once for some ten thousand rows that
+  /// are tested, or whose values are read for a sort or for distinct values. A sort orders up to a million rows between two
+  /// calls.
   public var isCancelled: (@Sendable () -> Bool)?
 
+  /// Makes bounds. Without parameters nothing ends the search early.
   public init(deadline: ContinuousClock.Instant? = nil, isCancelled: (@Sendable () -> Bool)? = nil) {
     (self.deadline, self.isCancelled) = (deadline, isCancelled)
   }
 
-  /// Nothing ends the search.
+  /// Whether nothing ends the search early.
   var isEmpty: Bool { deadline == nil && isCancelled == nil }
 
   func check(_ access: borrowing NodeAccess) throws(StorageError) {
@@ -19,7 +24,7 @@ public struct QueryBounds: Sendable {
   }
 }
 
-/// Looks at the bounds of a search once for so many clusters.
+/// Checks the bounds of a search once for every 16 clusters.
 struct BoundsCheck: ~Copyable {
   private let bounds: QueryBounds
   private let isNeeded: Bool

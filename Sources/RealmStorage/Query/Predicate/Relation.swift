@@ -1,48 +1,60 @@
 /// A test of one expression against another.
 ///
-/// It holds of a row where it holds of one of the groups of the left side and one of those of the right (see `Expression`). Two single values are tested as they are. Of two
-/// sequences, where neither side has a quantifier, each element is tested against the one at the same place: all must pass and the sequences must be of one length; `notEqual` also
-/// holds where the lengths differ. Else a single value is a sequence of one, each value of the left side is tested against those of the right, and the quantifiers say how many of them must pass;
-/// a missing one is `any`.
+/// A row matches if the test holds for one group of values on the left side and one group on the right side (see `Expression`):
+/// - Two single values are tested as they are.
+/// - Two sequences, if neither side has a quantifier, are tested element by element: all pairs must pass, and both must have the
+///   same length. `notEqual` also holds if the lengths differ.
+/// - In all other cases a single value counts as a sequence of one value, each value on the left is tested against those on the
+///   right, and the quantifiers say how many of them must pass. A missing quantifier means `any`.
 public struct Relation: Sendable, Hashable {
+  /// The test of two values.
   public enum Test: Sendable, Hashable {
-    /// See `Predicate.compare`.
+    /// A comparison; see `Predicate`.
     case compare(Comparison)
-    /// See `TextMatch`.
+    /// A test of strings or data; see `TextMatch`.
     case text(TextMatch, options: TextOptions)
   }
 
-  /// How many of several values must pass.
+  /// How many of several values must pass a test.
   public enum Quantifier: Sendable, Hashable, CaseIterable {
+    /// At least one value.
     case any
-    /// Every value; so it does without any value.
+    /// All values. The test also holds if there is no value.
     case all
-    /// No value; so it does without any value.
+    /// No value. The test also holds if there is no value.
     case none
   }
 
+  /// One side of a test.
   public struct Side: Sendable, Hashable {
+    /// The expression that gives the values.
     public var expression: Expression
+    /// How many of the values must pass; nil if the query says nothing.
     public var quantifier: Quantifier?
 
+    /// Makes a side.
     public init(_ expression: Expression, _ quantifier: Quantifier? = nil) {
       self.expression = expression
       self.quantifier = quantifier
     }
   }
 
+  /// The left side.
   public var left: Side
+  /// The test.
   public var test: Test
+  /// The right side.
   public var right: Side
 
+  /// Makes a test of two sides.
   public init(_ left: Side, _ test: Test, _ right: Side) {
     (self.left, self.test, self.right) = (left, test, right)
   }
 }
 
 extension Predicate {
-  /// A test of one expression against another, in the form that takes the least time: where the left side is a column, or one behind links, and the right side a constant, that is
-  /// `compare`, `text`, `isIn` or `count`; else it is `relation`.
+  /// Makes a test of one expression against another, in the fastest form: `compare`, `text`, `isIn` or `count` if the left side
+  /// is a column, directly or through links, and the right side is a constant; otherwise `relation`.
   public static func test(
     _ left: Relation.Side, _ test: Relation.Test, _ right: Relation.Side
   ) -> Predicate {
@@ -55,14 +67,14 @@ extension Predicate {
 }
 
 extension Relation {
-  /// The same as a condition on a column, but for a NONE on the left; nil where there is no such condition.
+  /// The same test as a condition on a column, without a NONE on the left; nil if there is no such condition.
   fileprivate func onColumn(_ path: ValuePath) -> Predicate? {
     guard left.quantifier != .all, right.quantifier == nil || right.expression.list != nil else { return nil }
     let counted: Bool
     let column: Int
     switch path.end {
     case .value(let found): (column, counted) = (found, false)
-    // TestBuilder makes this of a column that is no collection what it is.
+    // If the column is no collection, `TestBuilder` turns the count back into a relation.
     case .property(.count, of: .value(let found)): (column, counted) = (found, true)
     default: return nil
     }
@@ -85,7 +97,8 @@ extension Relation {
       case .text(let match, let options): return .text(place, match, constant, options: options)
       }
     }
-    // A sequence on both sides without a quantifier is compared element by element: only the column tells.
+    // Two sequences without quantifiers are compared element by element. Only the column says whether the left side is a
+    // sequence.
     guard let values = right.expression.list, test == .compare(.equal), left.quantifier != nil,
       right.quantifier == nil || right.quantifier == .any
     else { return nil }
@@ -94,7 +107,7 @@ extension Relation {
 }
 
 extension Relation {
-  /// The columns of the row whose values it looks at; nil where it looks at other rows.
+  /// The columns of the row that the test reads; nil if it reads other rows.
   var columnsRead: [Int]? {
     var columns: [Int] = []
     for part in left.expression.parts + right.expression.parts {
@@ -107,7 +120,7 @@ extension Relation {
 }
 
 extension ValuePath.End {
-  /// The column of the row that it looks at, or none; nil where it looks at other rows.
+  /// The columns of the row that it reads, one or none; nil if it reads other rows.
   var columnRead: [Int]? {
     switch self {
     case .row: []
@@ -122,6 +135,6 @@ extension ValuePath.End {
 }
 
 extension ValuePath.InnerStep {
-  /// It leads to no other row.
+  /// Whether the step leads to no other row.
   var staysInRow: Bool { if case .key = self { false } else { true } }
 }

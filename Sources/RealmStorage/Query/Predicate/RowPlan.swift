@@ -1,37 +1,46 @@
-/// Which rows of a table to find, and in which order. A plan is a value: it names the table and its columns, and runs on any version that has them, and on an open
-/// transaction (`RowSearch`).
+/// Says which rows of a table to find, and in which order. A plan is a value: it names the table and its columns, and `RowSearch`
+/// runs it on any version that has them, or on an open transaction.
 ///
-/// The rows come from the source, in its order. Those stay of which the predicate holds. Then the steps are taken, one after another.
+/// The rows come from the source, in its order. The predicate selects some of them. Then the steps are carried out, one after
+/// another.
 public struct RowPlan: Sendable, Hashable {
+  /// Where the rows of a plan come from.
   public enum Source: Sendable, Hashable {
-    /// Every row of the table, in the order they were made.
+    /// All rows of the table, in the order in which they were made.
     case table
-    /// The rows that a list, set or map of links holds, in its order, each as often as it is there. The list is the cell of a row of another table, or of this one; the
-    /// column is named by its id.
+    /// The rows to which a list, set or map of links leads, in its order, each one as often as it is linked. The collection is
+    /// the cell of a row in another table, or in this one. The table and the column are named by their ids.
     case collection(table: UInt32, column: UInt16, row: UInt64)
-    /// The rows that link to a row of a table, by a column of this plan's table, which is named by its id: each as often as it links, in the order they were made.
+    /// The rows of the plan's table that link to a row of another table, or of this one: each one as often as it links, in the
+    /// order in which they were made. `column` is the id of the column of links in the plan's table.
     case backlinks(table: UInt32, row: UInt64, column: UInt16)
-    /// Rows of this plan's table, by their keys, in this order. They are there.
+    /// The rows of the plan's table with these keys, in this order. All of them have to exist.
     case rows([UInt64])
   }
 
+  /// A step that orders rows or leaves some out.
   public enum Step: Sendable, Hashable {
-    /// By the values of columns; among equals the order stays. See `Table.sorted`.
+    /// Sorts the rows by the values of columns. Rows with equal values keep their order. See `Table.sorted`.
     case sort([SortKey])
-    /// Of rows with the same values in these columns the first stays. See `Table.distinct`.
+    /// Keeps the first row of each group with equal values in these columns. See `Table.distinct`.
     case distinct([ColumnPath])
-    /// The first rows, no more than so many.
+    /// Keeps the first rows, at most this number. It is not negative.
     case limit(Int)
-    /// All but the first rows.
+    /// Leaves out the first rows, as many as this number. It is not negative.
     case offset(Int)
   }
 
   /// The id of the table.
   public var table: UInt32
+  /// Where the rows come from.
   public var source: Source
+  /// The condition that selects rows of the source.
   public var predicate: Predicate
+  /// The steps, in the order in which they are carried out.
   public var steps: [Step]
 
+  /// Makes a plan. Without further parameters it finds all rows of the table.
+  ///
   /// - Parameter table: the id of the table.
   public init(
     table: UInt32, source: Source = .table, predicate: Predicate = .always, steps: [Step] = []
@@ -39,14 +48,15 @@ public struct RowPlan: Sendable, Hashable {
     (self.table, self.source, self.predicate, self.steps) = (table, source, predicate, steps)
   }
 
-  /// The rows of which another predicate holds too. It is asked before the steps are taken.
+  /// A plan that selects only rows that match another predicate too. The predicate is tested before the steps.
   public func filtered(_ other: Predicate) -> RowPlan {
     var plan = self
     plan.predicate = predicate.and(other)
     return plan
   }
 
-  /// The plan with one step more. A sort behind a sort is one sort by both, the later first.
+  /// A plan with one more step at the end. A sort after a sort becomes one sort by the keys of both, in which those of the later
+  /// one come first.
   public func adding(_ step: Step) -> RowPlan {
     var plan = self
     if case .sort(let keys) = step, case .sort(let before)? = steps.last {
@@ -57,7 +67,7 @@ public struct RowPlan: Sendable, Hashable {
     return plan
   }
 
-  /// The columns of the table whose values the predicate and the steps look at, each once; nil where they follow links to other rows.
+  /// The columns of the table that the predicate and the steps read, each one once; nil if they follow links to other rows.
   public var columnsRead: [Int]? {
     var paths: [ColumnPath] = []
     var rest = [predicate]
@@ -80,8 +90,8 @@ public struct RowPlan: Sendable, Hashable {
     return Array(Set(paths.map(\.column)))
   }
 
-  /// Of the rows that a stage leaves so many are asked for by the stages behind it, where no more than `count` are wanted in the end; nil for all. One number for
-  /// the source and each step.
+  /// The number of rows that the source and each step have to provide if at most `count` rows are wanted in the end; nil for all
+  /// rows.
   func needed(_ count: Int?) -> [Int?] {
     var needed = [count]
     for step in steps.reversed() {
@@ -97,7 +107,7 @@ public struct RowPlan: Sendable, Hashable {
 }
 
 extension Predicate {
-  /// Both hold.
+  /// A predicate that matches if both match.
   package func and(_ other: Predicate) -> Predicate {
     switch (self, other) {
     case (_, .always): self

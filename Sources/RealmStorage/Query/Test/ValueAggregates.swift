@@ -1,12 +1,12 @@
-/// A sum of a column's values.
+/// The sum of the values of a column.
 public enum Sum: Sendable, Hashable {
-  /// Of whole numbers.
+  /// The sum of whole numbers.
   case integer(Int64)
-  /// Of floats and doubles.
+  /// The sum of floats or doubles.
   case double(Double)
-  /// Of decimals, as their 16 bytes.
+  /// The sum of decimals, as the 16 bytes of a decimal.
   case decimal(SixteenBytes)
-  /// Of whole numbers, when it is beyond 64 bits.
+  /// The sum of whole numbers does not fit 64 bits.
   case overflow
 }
 
@@ -20,31 +20,33 @@ extension Sum {
       }
   }
 
-  /// The sum of values that stand in no column, as `Table.sum` adds up those of one: nulls and NaN aside, zero without any.
+  /// Adds up values as `Table.sum` does with those of a column: without nulls and NaN, and zero if there are none.
   ///
-  /// - Parameter type: that of the values, which is one of whole numbers, floats, doubles or decimals.
+  /// - Parameter type: the type of the values: whole numbers, floats, doubles or decimals.
   public init(of values: some Sequence<Value>, type: ColumnType) {
     self.init(Aggregate(of: values, type))
   }
 }
 
 extension Value {
-  /// The average of values, as `Table.average` has it: a double, of decimals a decimal; null without any.
+  /// The average of values, as `Table.average` computes it: a decimal for decimals, otherwise a double; null if there are none.
   ///
-  /// - Parameter type: as of `Sum.init(of:type:)`.
+  /// - Parameter type: the type of the values: whole numbers, floats, doubles or decimals.
   public static func average(of values: some Sequence<Value>, type: ColumnType) -> Value {
     Aggregate(of: values, type).average
   }
 
-  /// The least of values that compare, nulls and NaN aside; null without any. Of those that are equal it is the first.
+  /// The smallest of some values that can be compared, without nulls and NaN; null if there is none. If several are equal, it is
+  /// the first of them.
   public static func minimum(of values: some Sequence<Value>) -> Value { extreme(of: values, -1) }
 
-  /// The greatest of values that compare, nulls and NaN aside; null without any. Of those that are equal it is the first.
+  /// The greatest of some values that can be compared, without nulls and NaN; null if there is none. If several are equal, it is
+  /// the first of them.
   public static func maximum(of values: some Sequence<Value>) -> Value { extreme(of: values, 1) }
 
   private static func extreme(of values: some Sequence<Value>, _ side: Int) -> Value {
     var best = Value.null
-    // What does not compare with itself is null or NaN.
+    // Null and NaN do not equal themselves.
     for value in values where ValueOrder.compare(value, value) == 0 {
       if case .null = best { best = value } else if ValueOrder.compare(value, best) == side { best = value }
     }
@@ -67,19 +69,22 @@ extension Aggregate {
 // MARK: - Numbers of several types
 
 extension Value {
-  /// The sum of the numbers among some values: of the widest type that is among them, where a double is wider than a whole number and a decimal wider than both. It is 0 without any.
+  /// The sum of the numbers among some values, in the widest type among them: a double is wider than a whole number, and a
+  /// decimal is wider than both. Other values are ignored. It is 0 if there are no numbers. If a sum of whole numbers does not
+  /// fit 64 bits, it is a double.
   public static func sum(ofNumbers values: [Value]) -> Value {
     let (numbers, type) = widened(values)
     return sum(of: numbers, type: type)
   }
 
-  /// The average of the numbers among some values: a double, or a decimal where one is among them; null without any.
+  /// The average of the numbers among some values: a decimal if one of them is a decimal, otherwise a double; null if there are
+  /// no numbers. Other values are ignored.
   public static func average(ofNumbers values: [Value]) -> Value {
     let (numbers, type) = widened(values)
     return average(of: numbers, type: type)
   }
 
-  /// A sum of whole numbers that is beyond 64 bits is a double.
+  /// The sum of values of one type. If a sum of whole numbers does not fit 64 bits, it is a double.
   static func sum(of values: [Value], type: ColumnType) -> Value {
     switch Sum(of: values, type: type) {
     case .integer(let number): .int(number)
@@ -89,7 +94,7 @@ extension Value {
     }
   }
 
-  /// The sum of values of which each counts so many times.
+  /// The sum of values, each of which counts as often as `ways` says.
   static func sum(of values: [Value], ways: [Int], _ type: ColumnType) -> Value {
     let (values, type) = type == .mixed ? widened(values) : (values, type)
     switch Sum(Aggregate(of: values, ways: ways, type)) {
@@ -101,13 +106,13 @@ extension Value {
     }
   }
 
-  /// The average of values of which each counts so many times.
+  /// The average of values, each of which counts as often as `ways` says.
   static func average(of values: [Value], ways: [Int], _ type: ColumnType) -> Value {
     let (values, type) = type == .mixed ? widened(values) : (values, type)
     return Aggregate(of: values, ways: ways, type).average
   }
 
-  /// Null in place of what is no number.
+  /// The values in the widest type of the numbers among them. Other values become null.
   private static func widened(_ values: [Value]) -> (numbers: [Value], type: ColumnType) {
     var (hasReal, hasDecimal) = (false, false)
     for value in values {

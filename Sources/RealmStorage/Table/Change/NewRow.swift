@@ -1,16 +1,20 @@
-/// A row being made. Columns are named by their position in the schema. A column that is not set gets null where it is
-/// optional, else its stored default, else the zero of its type.
+/// A row that is being made. Columns are named by their position in the schema. An optional column that is not set gets null;
+/// another one gets its stored default, or the zero of its type if it has none.
 ///
-/// - Precondition: of all setters, the table has the column, and it is of the value's type.
+/// - Precondition: for all setters, the table has the column, and it has the type of the value. Otherwise the program stops.
 public struct NewRow: ~Copyable {
   private let buffer: UncountedReference<AppendBuffer>
 
-  /// - Precondition: the buffer is there for as long as this is.
+  /// - Precondition: the buffer exists as long as this value.
   init(_ buffer: AppendBuffer) { self.buffer = UncountedReference(buffer) }
 
-  /// Whether it is the row that was begun of a buffer: it may have been swapped with another's.
+  /// Whether it is the row of a buffer: the program may have swapped it with another row.
   func isOf(_ buffer: AppendBuffer) -> Bool { self.buffer.use { $0 === buffer } }
 
+  /// Sets the value of a column of any type.
+  ///
+  /// - Precondition: the value fits the column. Otherwise the program stops.
+  /// - Throws: `.limitExceeded`, `.corrupted`.
   public mutating func set(_ column: Int, _ value: Value) throws(StorageError) {
     try buffer.use { (buffer) throws(StorageError) in
       precondition(
@@ -21,7 +25,7 @@ public struct NewRow: ~Copyable {
     }
   }
 
-  /// Of an integer column, whatever its width.
+  /// Sets the number of a column of whole numbers. In a column of mixed values it sets a whole number too.
   public mutating func set(_ column: Int, _ number: Int64) throws(StorageError) {
     let isSetAlone = try buffer.use { (buffer) throws(StorageError) in
       guard buffer.columns[column].column.type == .int64, !buffer.columns[column].isVarying else {
@@ -33,25 +37,29 @@ public struct NewRow: ~Copyable {
     if !isSetAlone { try set(column, .int(number)) }
   }
 
+  /// Sets the value of a column of booleans.
   public mutating func set(_ column: Int, _ flag: Bool) throws(StorageError) {
     try set(column, .bool) { (buffer) throws(StorageError) in try buffer.set(column, Int64(flag ? 1 : 0)) }
   }
 
+  /// Sets the number of a column of doubles.
   public mutating func set(_ column: Int, _ number: Double) throws(StorageError) {
     try set(column, .double) { (buffer) throws(StorageError) in try buffer.set(column, number) }
   }
 
+  /// Sets the point in time of a column of dates.
   public mutating func set(_ column: Int, _ date: Timestamp) throws(StorageError) {
     try set(column, .date) { (buffer) throws(StorageError) in try buffer.set(column, date) }
   }
 
+  /// Sets the text of a column of strings.
   public mutating func set(_ column: Int, _ text: String) throws(StorageError) {
     try set(column, .string) { (buffer) throws(StorageError) in try buffer.set(column, text) }
   }
 
-  /// Of a column of texts or data, as its bytes.
+  /// Sets the value of a column of strings or data by its bytes.
   ///
-  /// - Precondition: those of a text are UTF-8.
+  /// - Precondition: the bytes of a string are UTF-8.
   mutating func set(_ column: Int, bytes: RawSpan) throws(StorageError) {
     let buffer = buffer
     try buffer.use { (buffer) throws(StorageError) in

@@ -1,31 +1,35 @@
-/// A change, with what stood there before it.
+/// A change, with what was there before it.
 public struct RecordedChange: Sendable, Equatable {
+  /// The change.
   public var change: RowChange
+  /// What was there before the change.
   public var before: Before
-  /// The change follows from another one: a link that goes with the row it leads to, an embedded object that goes with its owner.
+  /// Whether the change follows from another one: for example, a link that is removed with the row to which it leads, or an
+  /// embedded object that is deleted with its owner.
   public var isDerived: Bool
 
-  /// What stood where the change was made.
+  /// What was there before a change.
   public enum Before: Sendable, Equatable {
-    /// Nothing: of what is made or inserted, and of an element that only changes its place.
+    /// Nothing, for what is made or inserted, and for elements that only change their position.
     case nothing
-    /// The value of the cell, of the element or of the key; of a row that is deleted see `rows`.
+    /// The value of the cell, the element or the key. For deleted rows it is `rows`.
     case value(Value)
-    /// The elements that are removed, or the values of `setMany`, one for each row.
+    /// The removed elements; or the old values of `setMany`, one for each row.
     case values([Value])
-    /// The rows that are deleted.
+    /// The deleted rows.
     case rows(RowBatch)
   }
 
+  /// Makes a recorded change.
   public init(_ change: RowChange, before: Before = .nothing, isDerived: Bool = false) {
     self.change = change
     self.before = before
     self.isDerived = isDerived
   }
 
-  /// The change that makes this one undone; nil for one of the schema, which stays, and for one that no writer tells.
+  /// The change that undoes this one. Nil for a change of the schema, which can't be undone, and for one that no writer records.
   ///
-  /// The inverses of several changes undo them in the opposite order. Takes time in proportion to the change.
+  /// To undo several changes, apply their inverses in the opposite order. Takes time in proportion to the change.
   public var inverse: RowChange? { inverseKind.map { RowChange(table: change.table, $0) } }
 
   private var inverseKind: RowChange.Kind? {
@@ -64,7 +68,7 @@ public struct RecordedChange: Sendable, Equatable {
 
   private var values: [Value] { if case .values(let values) = before { values } else { [] } }
 
-  /// Nil for a position that no list has.
+  /// The inverse of an insertion; nil for a position that no list has.
   private static func removal(at position: Int, count: Int, _ place: ElementsPlace) -> RowChange.Kind? {
     let (end, isTooLarge) = position.addingReportingOverflow(count)
     return isTooLarge ? nil : .removeElements(position..<end, place)
@@ -79,55 +83,70 @@ public struct RecordedChange: Sendable, Equatable {
   }
 }
 
-/// Is told every change of a transaction, with what stood there before.
+/// An object that gets each change of a transaction, with what was there before it.
 ///
-/// Attached by `WriteTransaction.record(into:)`. Each change fits what the changes before it leave, but for links, which may lead to rows that are made by a
-/// later change: links are complete after the last one. Changes of hidden tables are not told.
+/// `WriteTransaction.record(into:)` attaches it. Each change fits the state that the changes before it leave, except that links
+/// may lead to rows that a later change makes: all links are complete after the last change. Changes of hidden tables are not
+/// recorded.
 public protocol ChangeRecorder: AnyObject {
-  /// Whether `createMany`, `setMany`, `deleteMany` and `deleteAll` are told as changes of one row each. Links between rows that are deleted together are
-  /// not told then either: they go with the rows, and a row may be told before another one that linked to it.
+  /// Whether the recorder gets `createMany`, `setMany`, `deleteMany` and `deleteAll` as changes of single rows. Links between
+  /// rows that are deleted together are not told then: they are lost with the rows, and a row may be told before another one that
+  /// linked to it. The default is false.
   var takesRowsApart: Bool { get }
 
-  /// Called in the thread of the transaction, which must not be used in it.
+  /// Takes a change. It is called on the thread of the transaction, and must not use the transaction.
   ///
-  /// - Throws: what ends the change under way; the transaction can't be committed then.
+  /// - Throws: an error that ends the present change. The transaction can't be committed then.
   func record(_ change: RecordedChange) throws(StorageError)
 
-  /// Gives ids to elements of lists that are about to be inserted or moved, in a table whose elements have ids: answers the first of so many that follow each
-  /// other. They are 1 to 2^63 - 1, and none of them is another element's of the same list, or that of a place that an element was moved to. Nil where this
-  /// recorder gives none: then the change throws `.elementIDsMissing`.
+  /// Provides ids for list elements that are about to be inserted or moved, in a table whose elements have ids. The default
+  /// implementation returns nil.
   ///
-  /// - Throws: what ends the change before it is begun.
+  /// The ids are the returned number and the `count - 1` numbers after it. They are in 1 to 2^63 - 1, and differ from the ids of
+  /// all other elements of the same list and of all places to which its elements were moved.
+  ///
+  /// - Returns: the first id; nil if this recorder gives no ids: the change throws `.elementIDsMissing` then.
+  /// - Throws: an error that ends the change before it begins.
   func elementIDs(_ count: UInt64) throws(StorageError) -> UInt64?
 }
 
 extension ChangeRecorder {
+  /// False: the recorder gets changes of many rows as they are.
   public var takesRowsApart: Bool { false }
 
+  /// Nil: the recorder gives no ids.
   public func elementIDs(_ count: UInt64) -> UInt64? { nil }
 }
 
-/// Keeps the changes of a transaction in memory, so that they can be applied elsewhere, or undone.
+/// A recorder that keeps the changes of a transaction in memory, so that they can be applied elsewhere, or undone.
 public final class ChangeList: ChangeRecorder {
+  /// The recorded changes, in their order.
   public private(set) var changes: [RecordedChange] = []
+  /// Whether it gets changes of many rows as changes of single rows.
   public let takesRowsApart: Bool
-  /// The id that the next element of a list gets whose elements have ids; nil where none is given.
+  /// The id of the next list element, in tables whose elements have ids; nil if it gives none.
   public private(set) var nextElementID: UInt64?
 
-  /// - Parameter elementID: the first of the ids that are given to elements, one after another.
+  /// Makes an empty list of changes.
+  ///
+  /// - Parameters:
+  ///   - takesRowsApart: whether it gets changes of many rows as changes of single rows.
+  ///   - elementID: the first id that it gives to list elements, one after another; nil if it gives none.
   public init(takesRowsApart: Bool = false, elementIDsFrom elementID: UInt64? = nil) {
     self.takesRowsApart = takesRowsApart
     nextElementID = elementID
   }
 
+  /// Gives the next ids; see `ChangeRecorder.elementIDs(_:)`.
   public func elementIDs(_ count: UInt64) -> UInt64? {
     guard let first = nextElementID else { return nil }
     nextElementID = first + count
     return first
   }
 
+  /// Adds a change to `changes`.
   public func record(_ change: RecordedChange) { changes.append(change) }
 
-  /// The changes that undo all of these when they are applied in this order.
+  /// The changes that undo all recorded ones, in the order in which they have to be applied.
   public var inverse: [RowChange] { changes.reversed().compactMap(\.inverse) }
 }

@@ -1,15 +1,15 @@
 /// Rows with all their values, in the order of their keys.
 ///
-/// Made of clusters: a batch that was recorded keeps the columns as the writer held them, and makes values of them when they are asked for.
+/// A batch that was recorded keeps the columns as the writer had them, and makes values of them when they are read.
 public struct RowBatch: Sendable {
   private(set) var parts: [Part] = []
 
-  /// Rows that stand together.
+  /// Rows that are stored together.
   struct Part: Sendable {
     var keys: [UInt64]
-    /// Of the schema's columns, in their order.
+    /// The values of the columns, in the order of the schema.
     var columns: [Values]
-    /// The places of the rows in the columns' buffers begin with this one.
+    /// The position of the first row in the buffers of the columns.
     var first = 0
   }
 
@@ -20,20 +20,26 @@ public struct RowBatch: Sendable {
     case varying(PieceBuffer, Column)
   }
 
-  /// A row of the batch. Its values are those of the schema's columns, in their order.
+  /// A row of a batch.
   public struct Row: Sendable, Equatable {
+    /// The key of the row.
     public var key: UInt64
+    /// The values, in the order of the schema's columns.
     public var values: [Value]
 
+    /// Makes a row.
     public init(key: UInt64, values: [Value]) {
       self.key = key
       self.values = values
     }
   }
 
+  /// Makes an empty batch.
   public init() {}
 
-  /// - Precondition: the keys grow, and all rows have as many values.
+  /// Makes a batch of rows.
+  ///
+  /// - Precondition: the keys are in ascending order, and all rows have the same number of values. Otherwise the program stops.
   public init(_ rows: [Row]) {
     precondition(
       rows.allSatisfy { $0.values.count == rows[0].values.count },
@@ -49,13 +55,15 @@ public struct RowBatch: Sendable {
 
   mutating func append(_ part: Part) { if !part.keys.isEmpty { parts.append(part) } }
 
+  /// The number of rows.
   public var count: Int { parts.reduce(0) { $0 + $1.keys.count } }
+  /// Whether there are no rows.
   public var isEmpty: Bool { parts.isEmpty }
 
-  /// The keys of the rows, growing.
+  /// The keys of the rows, in ascending order.
   public var keys: [UInt64] { parts.flatMap(\.keys) }
 
-  /// The first row.
+  /// The first row; nil if there is none.
   public var first: Row? { parts.first.map { $0.row(0) } }
 
   /// All rows. Takes time in proportion to the values.
@@ -84,6 +92,7 @@ extension RowBatch.Values {
 }
 
 extension RowBatch: Equatable {
+  /// Whether both have the same rows with equal values. Takes time in proportion to the values.
   public static func == (left: RowBatch, right: RowBatch) -> Bool {
     guard left.keys == right.keys else { return false }
     var rows: [Row] = []
@@ -98,10 +107,10 @@ extension RowBatch: Equatable {
 }
 
 extension AppendBuffer {
-  /// The rows from a key on, up to another one. A row behind them may be in the making.
+  /// The rows from a key on, up to another one. A row after them may be unfinished.
   ///
-  /// - Parameter asValues: the columns are copied as values. Else they are kept as they are here, unless the rows are few: then
-  ///   to make values of them takes less than the copy of the columns that the next row would take.
+  /// - Parameter asValues: whether the columns are copied as values. Otherwise they are shared as buffers, unless there are few
+  ///   rows: then making values costs less than the copy of the columns that the next row would need.
   func part(
     from key: UInt64, below next: UInt64, asValues: Bool
   ) throws(StorageError) -> RowBatch.Part? {
@@ -130,7 +139,7 @@ extension AppendBuffer {
     return part
   }
 
-  /// The values of the row from a key on, where there is one, and no other follows below another key.
+  /// The row with a key from `key` on; nil if there is none, or if another one follows below `next`.
   func onlyRow(from key: UInt64, below next: UInt64) throws(StorageError) -> RowBatch.Row? {
     guard let last = keys.last, last >= key, last < next, keys.count == 1 || keys[keys.count - 2] < key
     else { return nil }
@@ -140,7 +149,7 @@ extension AppendBuffer {
     return RowBatch.Row(key: last, values: values)
   }
 
-  /// The value of a row that is not in a piece yet, or in the last one.
+  /// The value of a row that is in no piece yet, or in the last one.
   private func value(_ index: Int, _ row: Int) throws(StorageError) -> Value {
     let column = columns[index].column
     guard columns[index].isVarying else { return columns[index].fixed.value(row, of: column) }
@@ -158,7 +167,7 @@ extension AppendBuffer {
 }
 
 extension AppendBuffer {
-  /// A text of a row that is in the buffer and perhaps nowhere else.
+  /// The text of a row that is in the buffer and may be nowhere else.
   func text(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
     guard let row = keys.firstIndex(of: key),
       let index = columns.indices.first(where: { columns[$0].column.id == column.id })
@@ -169,7 +178,7 @@ extension AppendBuffer {
     return try PieceBuffer(piece.ref, editor.access()).text(row - piece.firstRow, editor.access())
   }
 
-  /// A value of such a row in a column that holds one value, of a fixed size or a text.
+  /// The value of a row of the buffer, in a column of texts or of values with a fixed size.
   func single(_ column: Column, ofRow key: UInt64) throws(StorageError) -> Value? {
     if column.type == .string { return try text(column, ofRow: key) }
     guard let row = keys.firstIndex(of: key),

@@ -1,118 +1,134 @@
-/// One change that a program makes of a table, or of the schema.
+/// One change of a table or of the schema.
 ///
-/// Every change of a transaction goes through one function of the writer in this form, and a `ChangeRecorder` is told each of them. Tables and columns are
-/// named by their ids, which are given once, so that a change says the same after columns were added. A change says what becomes of the table; what stood there before
-/// stands in `RecordedChange.before`.
+/// Each change of a transaction passes through one function of the writer in this form, and a `ChangeRecorder` gets each of them.
+/// Tables and columns are named by their ids, which are never given twice. So a change means the same after columns were added. A
+/// change says what the table becomes; `RecordedChange.before` has what was there before.
 public struct RowChange: Sendable, Equatable {
   /// The id of the table.
   public var table: UInt32
+  /// What is changed.
   public var kind: Kind
 
+  /// Makes a change of a table.
   public init(table: UInt32, _ kind: Kind) {
     self.table = table
     self.kind = kind
   }
 
+  /// What is changed.
   public enum Kind: Sendable, Equatable {
     // MARK: Schema
 
-    /// The table is made. The schema has the ids of the table and its columns.
+    /// A table is made. The schema has the ids of the table and its columns.
     case createTable(TableSchema)
-    /// The column is added behind all others. It has its id.
+    /// A column is added after all others. It has its id.
     case addColumn(Column)
 
     // MARK: Rows
 
-    /// A row of that key is made. One value for each column of the schema, in the schema's order. An embedded object is made by
-    /// this, and belongs to the row by whose link it is named next.
+    /// A row with a key is made, with one value for each column in the order of the schema. An embedded object is made by this
+    /// change too, and belongs to the row that links to it next.
     case create(row: UInt64, values: [Value])
-    /// The row goes. Links to it from rows that stay are changed by changes of their own, which are told before this one and are derived.
+    /// A row is deleted. Links to it from other rows are removed by derived changes of their own, which come before this one.
     case delete(row: UInt64)
 
     // MARK: Values
 
-    /// The value takes the place of the one in the cell. A link to an embedded object ends the object that was linked there
-    /// before, whose deletion is told after this one and is derived.
+    /// The value of a cell is replaced. If a link to an embedded object is replaced, that object is deleted by a derived change,
+    /// which comes after this one.
     case set(Value, CellPlace)
-    /// Added to a whole number that is not null.
+    /// An amount is added to a whole number, which is not null.
     case add(Int64, CellPlace)
 
     // MARK: Elements of lists
 
+    /// An element is inserted into a list before a position.
     case insertElement(Value, at: Int, ElementsPlace)
-    /// Elements that follow each other from a position on.
+    /// Elements are inserted into a list before a position, one after another.
     case insertElements([Value], at: Int, ElementsPlace)
+    /// The element of a list at a position is replaced.
     case setElement(Value, at: Int, ElementsPlace)
+    /// The elements of a list in a range of positions are removed.
     case removeElements(Range<Int>, ElementsPlace)
-    /// To a position that is counted without the element.
+    /// An element of a list is moved. The new position is counted without the element.
     case moveElement(from: Int, to: Int, ElementsPlace)
+    /// Two elements of a list are swapped.
     case swapElements(Int, Int, ElementsPlace)
-    /// Each place gets the element of the place that is named for it.
+    /// The elements of a list are put into another order: for each new position the number is the old position of its element.
     case reorderElements([Int], ElementsPlace)
 
     // MARK: Elements of sets
 
-    /// None of the elements is equal to one that is there.
+    /// Elements are added to a set, which has no equal ones.
     case insertIntoSet([Value], CellPlace)
+    /// Elements of a set are removed.
     case removeFromSet([Value], CellPlace)
 
     // MARK: Entries of maps
 
+    /// The value for a key of a map is set.
     case setValue(Value, key: String, ElementsPlace)
+    /// A key of a map is removed with its value.
     case removeValue(key: String, ElementsPlace)
 
     // MARK: Many rows at once
 
-    /// As `create` of each row.
+    /// Rows are made, as by `create` for each of them.
     case createMany(RowBatch)
-    /// As `set` of one cell of each row: as many values as rows.
+    /// Cells of one column are set, as by `set` for each row. There are as many values as rows.
     case setMany(column: UInt16, rows: [UInt64], values: [Value])
-    /// As `delete` of each row.
+    /// Rows are deleted, as by `delete` for each of them.
     case deleteMany([UInt64])
-    /// As `delete` of every row there is.
+    /// All rows are deleted, as by `delete` for each of them.
     case deleteAll
   }
 }
 
-/// A row's value in a column.
+/// The place of a value: a row and a column.
 public struct CellPlace: Sendable, Hashable {
   /// The key of the row.
   public var row: UInt64
   /// The id of the column.
   public var column: UInt16
 
+  /// Makes the place of a value.
   public init(row: UInt64, column: UInt16) {
     self.row = row
     self.column = column
   }
 }
 
-/// The list or map whose elements a change is of: that of a column of collections, or one that stands in a mixed value.
+/// The place of a list or map whose elements are changed: the collection of a cell, or a list or map that is part of a mixed
+/// value.
 public struct ElementsPlace: Sendable, Equatable {
+  /// The cell that has the list or map.
   public var cell: CellPlace
-  /// `Value.nestedID` of a list or map that stands in the cell's mixed value, or in an element of the cell's collection; 0 for the
-  /// collection that the column itself holds.
+  /// The id of a list or map that is part of a mixed value (`Value.nestedID`); 0 for the collection of the column itself.
   public var nestedID: UInt64
-  /// As of `NestedPlace.near`: where to look first for one that stands in a mixed value.
+  /// Where to look first for a list or map that is part of a mixed value; see `NestedPlace.near`.
   public var near: NestedPlace.Step?
 
+  /// Makes the place of a list or map.
   public init(cell: CellPlace, nestedID: UInt64 = 0, near: NestedPlace.Step? = nil) {
     self.cell = cell
     self.nestedID = nestedID
     self.near = near
   }
 
+  /// Whether the list or map is part of a mixed value.
   public var isNested: Bool { nestedID != 0 }
 }
 
 extension RowChange {
-  /// What a change is of, without its content: to count and to tell changes.
+  /// The kind of a change without its content, for counting and for messages.
   public enum Name: String, Sendable, CaseIterable {
+    /// The kinds of `RowChange.Kind`, with the same names.
     case createTable, addColumn, create, delete, set, add, insertElement, insertElements, setElement,
       removeElements, moveElement, swapElements, reorderElements, insertIntoSet, removeFromSet, setValue,
       removeValue, createMany, setMany, deleteMany, deleteAll
   }
 
+  /// The kind of the change without its content.
   public var name: Name {
     switch kind {
     case .createTable: .createTable
@@ -139,7 +155,7 @@ extension RowChange {
     }
   }
 
-  /// The cell that is changed; nil for changes of rows, of many rows and of the schema.
+  /// The changed cell; nil for changes of rows, of many rows and of the schema.
   public var cell: CellPlace? {
     switch kind {
     case .set(_, let cell), .add(_, let cell), .insertIntoSet(_, let cell), .removeFromSet(_, let cell): cell

@@ -1,15 +1,18 @@
-/// What became of adding to a number.
+/// The result of adding to a number.
 public enum Addition: Sendable, Equatable {
+  /// The number is this sum now.
   case sum(Int64)
-  /// Null has no sum, and stays.
+  /// The value is null, and stays null.
   case null
-  /// The sum is outside of the range that was given; the number stays.
+  /// The sum is outside of the allowed range, and the number stays as it was.
   case overflow
+  /// There is no such row.
   case noRow
 }
 
 extension TableWriter {
-  /// Adds to a whole number. A change of its own: what two add apart from each other can be told to have been added twice.
+  /// Adds to a whole number. This is a change of its own, so that two additions in different places can be told apart from two
+  /// assignments.
   func add(
     _ amount: Int64, to position: Int, ofRow row: UInt64, within range: ClosedRange<Int64>
   ) throws(StorageError) -> Addition {
@@ -31,17 +34,18 @@ extension TableWriter {
   }
 }
 
-/// Many numbers of a column, changed at once.
+/// Changes of many numbers of a column at once.
 extension TableWriter {
-  /// What becomes of each number.
+  /// A function from the old number to the new one.
   enum NumberChange {
     case integers((Int64) -> Int64)
     case doubles((Double) -> Double)
   }
 
-  /// Changes the numbers of some rows, or of all, that are not null; answers how many rows these were, null or not.
+  /// Changes the numbers of some rows, or of all rows. Nulls stay.
   ///
-  /// - Precondition: the column is of such numbers, and what becomes of them fits it.
+  /// - Returns: the number of rows that were found, including those with null.
+  /// - Precondition: the column has numbers of this type, and the new ones fit it.
   func change(
     _ position: Int, of rows: [UInt64]?, _ change: NumberChange
   ) throws(StorageError) -> Int {
@@ -62,7 +66,7 @@ extension TableWriter {
     }
   }
 
-  /// The numbers that became others, for the recorder.
+  /// The changed numbers, for the recorder.
   fileprivate final class ChangedNumbers {
     let column: Column
     var (rows, old, new): ([UInt64], [Value], [Value]) = ([], [], [])
@@ -125,7 +129,7 @@ extension TableWriter {
     return found
   }
 
-  /// One by one: each value has its place in the index.
+  /// Changes the numbers of a column with an index, one by one, because each value has its place in the index.
   private func changeIndexed(
     _ column: Column, of rows: [UInt64]?, _ change: NumberChange
   ) throws(StorageError) -> Int {
@@ -146,14 +150,14 @@ extension TableWriter {
     return try setUntold(value, column, ofRow: row)
   }
 
-  /// Some, or all, in order and each of them once.
+  /// The given keys, or those of all rows, in ascending order and each one once.
   private func keys(_ rows: [UInt64]?) throws(StorageError) -> [UInt64] {
     guard var keys = rows else { return try allKeys() }
     keys.sortWithoutRepeats()
     return keys
   }
 
-  /// The keys of all rows, in order.
+  /// The keys of all rows, in ascending order.
   func allKeys() throws(StorageError) -> [UInt64] {
     try flushRows()
     var keys: [UInt64] = []
@@ -175,7 +179,7 @@ extension TableWriter.NumberChange {
     }
   }
 
-  /// What becomes of a number; nil of null.
+  /// The new number for an old one; nil for null.
   fileprivate func number(for old: Value) -> Value? {
     switch (self, old) {
     case (.integers(let change), .int(let number)): .int(change(number))
@@ -189,7 +193,7 @@ extension ClusterChange {
   fileprivate enum WholeChange {
     case unchanged
     case changed(KeyedChild)
-    /// Other parts of the cluster change with the numbers.
+    /// The cluster has to be unpacked, because other parts of it change with the numbers.
     case needsMore
   }
 
@@ -215,7 +219,7 @@ extension ClusterChange {
     return .changed(KeyedChild(leastKey: leastKey, rows: rows, ref: made))
   }
 
-  /// Changes the numbers of some rows of a cluster; nil where none is another then.
+  /// Changes the numbers of some rows of a cluster; nil if no number changes.
   fileprivate func change<Rows: Sequence<Int>>(
     _ column: Column, _ leaf: Ref, _ cluster: inout Cluster, _ rows: Rows, _ change: TableWriter.NumberChange,
     _ told: TableWriter.ChangedNumbers?
@@ -235,7 +239,7 @@ extension ClusterChange {
 }
 
 extension Cluster {
-  /// The places of the rows that are here of some, whose keys are in order.
+  /// The positions of those rows of the cluster whose keys are among the sorted `sought`.
   fileprivate func places(of sought: ArraySlice<UInt64>) -> [Int] {
     var places: [Int] = []
     places.reserveCapacity(sought.count)

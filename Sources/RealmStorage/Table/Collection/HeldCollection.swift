@@ -1,20 +1,21 @@
-/// A list, set or map of the open transaction as it was when this was made, though the transaction changes it: for loops that
-/// change what they walk over. Its elements are read as many at a time as stand together, and none is copied before.
+/// A list, set or map of an open transaction, with the elements that it had when this object was made, even if the transaction
+/// changes it: for loops that change the collection that they go through. Elements are read in groups that are stored together,
+/// and none is copied in advance.
 ///
-/// While one is kept, changes of nodes that were there before are made in copies: each changed leaf costs its bytes once more until
-/// then. When the transaction ends, what is kept still is read into memory.
+/// While such an object exists, nodes that it may read are copied when they are changed: each changed leaf costs its size once
+/// more. When the transaction ends, the elements of existing objects are read into memory.
 public final class HeldCollection: NodeHolder {
   private enum Content {
     case values([SortedEntry])
     case tree(Ref)
-    /// It could not be read when the transaction ended.
+    /// The elements could not be read when the transaction ended.
     case failed(StorageError)
   }
 
   private var content: Content
   private let column: Column
   private let editor: NodeEditor
-  /// How many elements there are, or keys.
+  /// The number of elements, or of keys of a map.
   public let count: Int
 
   init(_ values: [SortedEntry], of column: Column, _ editor: NodeEditor) {
@@ -31,7 +32,8 @@ public final class HeldCollection: NodeHolder {
 
   deinit { if case .tree = content { editor.releaseGone() } }
 
-  /// The elements, or values of a map, from a position on, as many as stand together; none behind the last. O(log n) beside the elements.
+  /// A group of elements, or values of a map, from a position on: those that are stored together, and none after the last one.
+  /// Takes O(log n), and time in proportion to the returned elements.
   ///
   /// - Throws: `.corrupted`.
   public func elements(from position: Int) throws(StorageError) -> [Value] {
@@ -42,7 +44,7 @@ public final class HeldCollection: NodeHolder {
     return try entries(from: position).map { $0.value }
   }
 
-  /// The same of a map with their keys; of lists and sets no keys.
+  /// A group of entries from a position on, like `elements(from:)`, with the keys of a map. The keys are nil for lists and sets.
   ///
   /// - Throws: `.corrupted`.
   public func entries(from position: Int) throws(StorageError) -> [(key: String?, value: Value)] {
@@ -53,9 +55,9 @@ public final class HeldCollection: NodeHolder {
     }
   }
 
-  /// The element, or value of a map, at a position. O(log n).
+  /// The element, or the value of a map, at a position. O(log n).
   ///
-  /// - Precondition: there is one.
+  /// - Precondition: `position` is in `0..<count`. Otherwise the program stops.
   /// - Throws: `.corrupted`.
   public func element(at position: Int) throws(StorageError) -> Value {
     precondition(
@@ -75,7 +77,7 @@ public final class HeldCollection: NodeHolder {
     }
   }
 
-  /// So many entries of a set or map are read at a time.
+  /// The number of entries of a set or map that are read at a time.
   static let entriesAtATime = 256
 
   private func entries(

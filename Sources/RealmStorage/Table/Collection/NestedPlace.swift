@@ -1,6 +1,6 @@
-/// Where a list or map stands that is a part of a mixed value: the cell of a row, and the id of the list or map.
+/// The place of a list or map that is part of a mixed value: the cell of a row, and the id of the list or map.
 ///
-/// The id finds it wherever it stands in the cell, so a place stays right when the elements around the list or map are moved.
+/// The id finds the list or map anywhere in the cell, so a place stays valid when the elements around it are moved.
 public struct NestedPlace: Sendable, Hashable {
   /// The position of the column in the schema.
   public var column: Int
@@ -8,16 +8,19 @@ public struct NestedPlace: Sendable, Hashable {
   public var row: UInt64
   /// `Value.nestedID` of the list or map.
   public var id: UInt64
-  /// The element of the cell's own list or map in which it stands. A position need not be right: it is looked for there first, then around
-  /// it, and then everywhere. A key must be right: the value of a key never gets another key.
+  /// Where to look first: the element of the cell's own list or map that has the list or map in it; nil if that is not known. A
+  /// position need not be right: the search begins there and goes on around it, and then everywhere. A key must be right: the
+  /// value of a key never moves to another key.
   public var near: Step?
 
   /// An element of a list by its position, or of a map by its key.
   public enum Step: Sendable, Hashable {
+    /// The element at a position of a list.
     case position(Int)
+    /// The value for a key of a map.
     case key(String)
 
-    // Equivalent texts may be two keys.
+    // Keys are compared by their bytes: equivalent texts may be different keys.
     public static func == (left: Step, right: Step) -> Bool {
       switch (left, right) {
       case (.position(let left), .position(let right)): left == right
@@ -34,6 +37,7 @@ public struct NestedPlace: Sendable, Hashable {
     }
   }
 
+  /// Makes a place.
   public init(column: Int, row: UInt64, id: UInt64, near: Step? = nil) {
     self.column = column
     self.row = row
@@ -43,8 +47,8 @@ public struct NestedPlace: Sendable, Hashable {
 }
 
 extension Value {
-  /// The positions that lead to the list or map of an id, in lists and in maps in the order of their keys; nil where it is not in
-  /// this value. Takes time in proportion to what stands before it.
+  /// The positions that lead to the list or map with an id, in maps those in the order of the keys; nil if the value does not
+  /// have it. Takes time in proportion to what stands before it.
   func nestedPath(to id: UInt64) -> [Int]? {
     guard isNested else { return nil }
     if nestedID == id { return [] }
@@ -54,7 +58,7 @@ extension Value {
     return nil
   }
 
-  /// Calls `body` with the id of each list and map of which the value consists, and with the positions that lead to it.
+  /// Calls `body` with the id of each list and map in the value, and with the positions that lead to it.
   func forEachNested(_ path: [Int] = [], _ body: (_ id: UInt64, _ path: [Int]) -> Void) {
     guard isNested else { return }
     body(nestedID, path)
@@ -63,7 +67,7 @@ extension Value {
     }
   }
 
-  /// What stands at the end of a path; nil where it leads nowhere.
+  /// The value at the end of a path; nil if the path leads nowhere.
   func nested(at path: some Sequence<Int>) -> Value? {
     var found = self
     for place in path {
@@ -73,14 +77,14 @@ extension Value {
     return found
   }
 
-  /// Changes what stands at the end of a path, without a copy of what is around it.
+  /// Changes the value at the end of a path, without copying the values around it.
   ///
   /// - Precondition: the path leads to a value.
   mutating func change<Result>(at path: ArraySlice<Int>, _ body: (inout Value) -> Result) -> Result {
     guard let place = path.first else { return body(&self) }
     switch self {
     case .list(var elements, let id):
-      // No other reference is left to what is changed.
+      // This releases the only other reference to the elements, so that they are changed in place.
       self = .null
       defer { self = .list(elements, id: id) }
       return elements[place].change(at: path.dropFirst(), body)
@@ -94,7 +98,7 @@ extension Value {
 }
 
 extension NestedPlace {
-  /// The positions of a list where it is looked for first: from where it stood last outwards.
+  /// The positions of a list to look at first: from the last known one outwards.
   func positionsToLook(in count: Int) -> [Int] {
     guard case .position(let near)? = near, count > 0 else { return [] }
     let first = min(max(near, 0), count - 1)
@@ -104,10 +108,10 @@ extension NestedPlace {
   }
 }
 
-/// The ids that a process gave to the lists and maps that stand in mixed values, by table.
+/// The ids that this process has given to lists and maps of mixed values, by table.
 ///
-/// It outlives transactions: a handle of a list that a cancelled transaction made must not find another list, so an id is not
-/// given again though the file does not know it.
+/// It lives longer than transactions: a handle of a list that a cancelled transaction made must not find another list. So an id
+/// is not given again, even if the file does not know it.
 final class GivenNestedIDs {
   private var tables: [UInt32: NestedIDs] = [:]
 
@@ -119,39 +123,39 @@ final class GivenNestedIDs {
   }
 }
 
-/// Gives ids to the lists and maps that stand in mixed values of a table.
+/// Gives ids to the lists and maps of a table's mixed values.
 final class NestedIDs {
-  /// The next one. It never goes back.
+  /// The next id. It never decreases.
   @exclusivity(unchecked) private(set) var next: UInt64
 
-  /// One above the greatest id that the open transaction kept (`keeping`). The process may have given greater ones in transactions that were
-  /// cancelled, so `next` does not tell what the table's node must name.
+  /// The greatest id that the open transaction has kept (`keeping`), plus one. The process may have given greater ids in
+  /// cancelled transactions, so `next` does not say what the table's node has to name.
   @exclusivity(unchecked) private(set) var kept: UInt64 = 0
-  /// What is stored keeps the ids it has: see `keeping`.
+  /// Whether stored values keep their ids: see `keeping`.
   @exclusivity(unchecked) private var keeps = false
 
   init(_ next: UInt64) { self.next = next }
 
-  /// Another transaction begins.
+  /// Resets `kept` for a new transaction.
   func forgetKept() { kept = 0 }
 
-  /// An id will be kept: none that is given from now on is the same.
+  /// Notes that an id is kept: no later one is the same.
   func keep(_ id: UInt64) {
     kept = max(kept, id + 1)
     follow(id + 1)
   }
 
-  /// Calls `body`, in which lists and maps that have ids keep them: they were recorded as they stood in the table.
+  /// Calls `body`. While it runs, lists and maps that have ids keep them, because they were recorded with them.
   func keeping<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     keeps = true
     defer { keeps = false }
     return try body()
   }
 
-  /// The table's node names the next id.
+  /// Makes the next id at least the one that the table's node names.
   func follow(_ stored: UInt64) { next = max(next, stored) }
 
-  /// The same value; each list and map that it consists of has a new id.
+  /// The value with new ids for each list and map in it.
   func identify(_ value: Value) -> Value {
     switch value {
     case .list(let elements, let old):
@@ -164,7 +168,7 @@ final class NestedIDs {
     }
   }
 
-  /// The same value as one of a column: in a column of mixed values each list and map in it has a new id.
+  /// The value with new ids for the lists and maps in it, if it is one of a column of mixed values.
   func identify(_ value: Value, of column: Column) -> Value {
     guard column.type == .mixed, let elements = value.elements else { return value }
     guard column.isCollection else { return identify(value) }

@@ -1,18 +1,19 @@
-/// A link by primary key to a row that is not there. The cell that holds it does not show it: a single value is null, a collection lacks the element. When a
-/// row of the primary key is made, the link takes its place in the cell as any other.
+/// A link to a row that does not exist, by its primary key. The cell with the link does not show it: a single value is null, and
+/// a collection does not have the element. When a row with the primary key is made, the link becomes an ordinary one.
 public struct AbsentLink: Sendable, Hashable {
-  /// Where the link is to stand in its cell.
+  /// The position of the link in its cell.
   public enum Place: Sendable, Hashable {
-    /// It is the value of the cell.
+    /// The link is the value of the cell.
     case value
-    /// In a list: before the element at that position, or behind the last one. Of several with one position the first comes first.
+    /// The link is an element of a list, before the element at this position, or after the last one. Several links with the same
+    /// position are in the order in which they are given.
     case before(Int)
-    /// It is the value of a key of a map.
+    /// The link is the value for this key of a map.
     case key(String)
-    /// It is an element of a set.
+    /// The link is an element of a set.
     case member
 
-    // Keys by their bytes, as maps have them.
+    // Keys are compared by their bytes, as in maps.
     public static func == (left: Place, right: Place) -> Bool {
       switch (left, right) {
       case (.value, .value), (.member, .member): true
@@ -32,15 +33,18 @@ public struct AbsentLink: Sendable, Hashable {
     }
   }
 
-  /// The id of the table of the row.
+  /// The id of the table to which the link leads.
   public var table: UInt32
+  /// The primary key of the row to which the link leads.
   public var primaryKey: Value
+  /// The position of the link in its cell.
   public var place: Place
-  /// In a list whose elements have ids the id of the element; else 0.
+  /// The id of the element, in a list whose elements have ids; otherwise 0.
   public var elementID: UInt64
-  /// In such a list the id of the place that the element was moved to; 0 for one that was never moved.
+  /// The id of the place to which the element was moved, in a list whose elements have ids; 0 if it was never moved.
   public var elementPlace: UInt64
 
+  /// Makes a link to a row that does not exist.
   public init(
     table: UInt32, primaryKey: Value, place: Place = .value, elementID: UInt64 = 0, elementPlace: UInt64 = 0
   ) {
@@ -48,13 +52,13 @@ public struct AbsentLink: Sendable, Hashable {
     (self.elementID, self.elementPlace) = (elementID, elementPlace)
   }
 
-  /// Ids of elements have 63 bits, and are not 0.
+  /// The range of the ids of elements: they have 63 bits and are not 0.
   static let elementIDs = UInt64(1)...UInt64(Int64.max)
-  /// No list is so long: that leaves room for sums.
+  /// The range of accepted positions. No list is longer, and sums of positions can't overflow.
   private static let positions = 0..<1 << 48
 
-  /// Whether the elements of a list, and those of its links to rows that are not there, have each an id and a place of their own. The place of an element is where it was
-  /// moved to, or else its id.
+  /// Whether each element of a list, and each of its links to missing rows, has an id and a place that no other has. The place of
+  /// an element is the one to which it was moved, or else its id.
   static func haveOwnIDs(_ ids: [Value], places: [Value], _ links: [AbsentLink]) -> Bool {
     var (elements, positions): (Set<Value>, Set<Value>) = ([], [])
     for (index, id) in ids.enumerated() {
@@ -71,10 +75,12 @@ public struct AbsentLink: Sendable, Hashable {
   }
 }
 
-/// The stored form of a cell of a companion (FORMAT.md, "Links to rows that are not there").
+/// The stored form of such links in the cell of a companion column (FORMAT.md, "Links to rows that are not there").
 extension AbsentLink {
-  /// - Parameter owner: the column whose cell has the links.
-  /// - Precondition: each place is one of such a column; in a list positions do not fall.
+  /// Encodes the links of a cell.
+  ///
+  /// - Parameter owner: the column that has the cell.
+  /// - Precondition: the places fit the column's kind of collection; in a list the positions do not decrease.
   static func encode(_ links: [AbsentLink], in owner: Column) -> Value {
     if links.isEmpty { return .null }
     var bytes: [UInt8] = []
@@ -96,11 +102,11 @@ extension AbsentLink {
     return .data(bytes)
   }
 
-  /// Nil for a value that is none of links in a column.
+  /// Decodes the links of a cell; nil if the value is not valid for the column.
   static func decode(_ value: Value, in owner: Column) -> [AbsentLink]? {
     guard case .data(let bytes) = value else { return value == .null ? [] : nil }
     var reader = ByteReader(bytes)
-    // Each takes two bytes at least.
+    // Each link takes at least two bytes.
     guard let count = reader.varint(), count > 0, count <= UInt64(reader.count) else { return nil }
     var links: [AbsentLink] = []
     var last = 0
@@ -132,7 +138,7 @@ extension AbsentLink {
     return links
   }
 
-  /// Whether no two stand where one only can.
+  /// Whether no two links are at a position that can have only one.
   private static func areOnce(_ links: [AbsentLink]) -> Bool {
     switch links.first?.place {
     case .value?: return links.count == 1
@@ -144,7 +150,7 @@ extension AbsentLink {
 }
 
 extension [AbsentLink] {
-  /// The links of a list after elements were inserted before a position: what stood there before stays before them.
+  /// Moves the links of a list after elements were inserted before a position. Links that stood before that position stay there.
   mutating func shift(by count: Int, behind position: Int) {
     for index in indices {
       guard case .before(let place) = self[index].place, place > position else { continue }
@@ -152,7 +158,7 @@ extension [AbsentLink] {
     }
   }
 
-  /// The same after elements were removed.
+  /// Moves the links of a list after elements were removed.
   mutating func shift(without range: Range<Int>) {
     for index in indices {
       guard case .before(let place) = self[index].place, place > range.lowerBound else { continue }

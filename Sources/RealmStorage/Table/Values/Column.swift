@@ -1,53 +1,60 @@
-/// Whether rows are found by a column's values.
+/// Whether a column has an index.
 public enum ColumnIndex: UInt8, Sendable {
+  /// The column has no index.
   case none = 0
-  /// Rows with a value, or with values in a range, are found in O(log n).
+  /// An index: it finds rows with a value, or with values in a range, in O(log n).
   case plain = 1
-  /// The same, and no two rows have one value: a primary key. Null is a value like any other.
+  /// An index of a primary key: no two rows may have the same value. Null is a value like any other.
   case unique = 2
 }
 
-/// How many values each row holds in a column, and how they are kept.
+/// Whether a column has one value for each row, or a collection.
 public enum ColumnCollection: UInt8, Sendable, CaseIterable, BitwiseCopyable {
-  /// One value, no collection.
+  /// One value.
   case none = 0
-  /// Values in order.
+  /// A list: values in order.
   case list = 1
-  /// Values none of which is there twice, in the order of their values.
+  /// A set: values of which no two are equal, in the order of their values.
   case set = 2
-  /// Values by keys, which are strings, in the order of the keys' bytes.
+  /// A map: values by their keys, which are strings, in the order of the keys' bytes.
   case map = 3
 }
 
 /// A column of a table.
 public struct Column: Sendable, Hashable {
-  /// Given once, never again. Assigned by the engine.
+  /// The id of the column. The engine assigns it, and never gives the same id to two columns of a table.
   public internal(set) var id: UInt16 = 0
+  /// The name of the column, of 1 to 255 bytes.
   public var name: String
+  /// The type of the values.
   public var type: ColumnType
-  /// Rows, or the elements of collections, may hold null. A link always may, but for those in lists and sets, which never
-  /// may; mixed values always may.
+  /// Whether values, or elements of collections, may be null. For links this is always true, except in lists and sets, where it
+  /// is always false; for mixed values it is always true.
   public var isOptional: Bool
+  /// Whether the column has collections, and of which kind.
   public var collection: ColumnCollection
+  /// The index of the column.
   public var index: ColumnIndex
-  /// The id of the index, by which the table's node names its tree; 0 without one. Given once in a table, never again. Assigned
-  /// by the engine.
+  /// The id of the index, by which the table's node names the tree of the index; 0 if there is none. The engine assigns it, and
+  /// never gives the same id to two indexes of a table.
   package internal(set) var indexID: UInt16 = 0
-  /// The table that links point to.
+  /// The id of the table to which links lead; 0 for the column's own table.
   public var target: UInt32 = 0
-  /// The value of rows that were never given one, where that is neither null nor the zero of the type; nil otherwise.
+  /// The default of rows that were never given a value, if it is neither null nor the zero of the type; otherwise nil.
   ///
-  /// A column needs one where its type's zero means nothing to the program, as with an enumeration that has no case 0.
+  /// A column needs one if the zero of its type means nothing to the program, for example for an enumeration that has no case 0.
   public internal(set) var storedDefault: Value?
-  /// The rows of clusters that lack the column, which are older than it, are null in it.
+  /// Whether rows that are older than the column, and whose cluster does not have it, are null in it.
   ///
-  /// This is decided when the column is added, and stays as it is when the column becomes optional or required later.
+  /// This is decided when the column is added, and does not change if the column becomes optional or required later.
   public internal(set) var isAbsentNull: Bool
-  /// Assigned by the engine.
+  /// What the column is for. The engine assigns it.
   public internal(set) var role = ColumnRole.property
 
-  /// - Precondition: only columns of one value each, of a type other than float, double, data, decimal and link,
-  ///   have an index, and of mixed ones none is unique; `canStoreDefault` holds of a stored default.
+  /// Makes a column.
+  ///
+  /// - Precondition: a column with an index is not a collection and is not of floats, doubles, data, decimals or links; a unique
+  ///   one is not of mixed values. `canStoreDefault` is true for a stored default. Otherwise the program stops.
   public init(
     _ name: String, _ type: ColumnType, isOptional: Bool = false, collection: ColumnCollection = .none,
     index: ColumnIndex = .none, target: UInt32 = 0, storedDefault: Value? = nil
@@ -73,15 +80,16 @@ public struct Column: Sendable, Hashable {
     }
   }
 
+  /// Whether each row has a collection in the column.
   public var isCollection: Bool { collection != .none }
 
-  /// Rows may point to others by it, to rows that are not there too.
+  /// Whether values may have links to other rows, including rows that do not exist.
   var canLink: Bool { type == .link || type == .mixed || holdsAbsentLinks }
 
-  /// The value of a new row that is given none.
+  /// The value of a new row if none is given.
   var defaultValue: Value { value(isNull: isOptional) }
 
-  /// The value of each row of a cluster that lacks the column.
+  /// The value of the rows of a cluster that does not have the column.
   var absentValue: Value { value(isNull: isAbsentNull) }
 
   private func value(isNull: Bool) -> Value {
@@ -92,20 +100,20 @@ public struct Column: Sendable, Hashable {
     }
   }
 
-  /// Bytes of a string or data that is a stored default: no more than stand in a piece, and not apart from it.
+  /// The longest string or data that can be a stored default, in bytes. Longer values could not stand in a piece.
   private static let maximumStoredDefault = 4096
 
-  /// Whether the column's record may hold a value as the stored default: one value that fits the column, of at most 4096 bytes
-  /// where it is a string or data.
+  /// Whether a value can be the stored default of the column: it fits the column, is not null, and has at most 4096 bytes if it
+  /// is a string or data. Columns of collections, links and mixed values can have none.
   public func canStoreDefault(_ value: Value) -> Bool {
     collection == .none && !canLink && value != .null && type.accepts(value)
       && (value.varyingBytes(of: self)?.count ?? 0) <= Self.maximumStoredDefault
   }
 
-  /// How a cluster stores it.
+  /// How a cluster stores the values.
   var storage: ColumnStorage { isCollection ? .composite : type.storage }
 
-  func accepts(_ value: Value) -> Bool {
+  package func accepts(_ value: Value) -> Bool {
     switch (collection, value) {
     case (.none, _): acceptsOne(value)
     case (.list, .list(let elements, _)): elements.allSatisfy(acceptsOne)

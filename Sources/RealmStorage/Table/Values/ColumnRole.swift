@@ -1,19 +1,21 @@
 /// What a column is for.
 ///
-/// A column of another role than `property` is a companion: the engine keeps in it, row by row, what belongs to the cells of another column of the table. A
-/// companion has no name, so no program finds it by one. It is a column in all else: it is stored, copied, compared, recorded and undone as one.
+/// A column with another role than `property` is a companion: in it the engine stores, row by row, what belongs to the cells of
+/// another column of the table. A companion has no name, so no program finds it by one. In all other respects it is an ordinary
+/// column: it is stored, copied, compared, recorded and undone.
 public enum ColumnRole: Sendable, Hashable {
-  /// The values of a property of the program's.
+  /// The column has the values of a property of the program.
   case property
-  /// For each list of the column of that id the ids of its elements, in their order: whole numbers greater than 0.
+  /// The column has, for each list of the column with that id, the ids of its elements in their order: whole numbers greater than
+  /// 0.
   case elementIDs(of: UInt16)
-  /// For each list of the column of that id the places to which elements were moved: null for an element that was never moved. The list is empty where no
-  /// element was moved.
+  /// The column has, for each list of the column with that id, the ids of the places to which the elements were moved, with null
+  /// for an element that was never moved. The list is empty if no element was moved.
   case elementPlaces(of: UInt16)
-  /// For each cell of the column of that id its links to rows that are not there: see `AbsentLink`.
+  /// The column has, for each cell of the column with that id, its links to rows that do not exist: see `AbsentLink`.
   case absentLinks(of: UInt16)
 
-  /// The id of the column that a companion goes with; nil of a property.
+  /// The id of the column to which a companion belongs; nil for a property.
   public var owner: UInt16? {
     switch self {
     case .property: nil
@@ -23,7 +25,7 @@ public enum ColumnRole: Sendable, Hashable {
 }
 
 extension ColumnRole {
-  /// Whether a value that fits the type of a companion's column, and is not null, may stand in it.
+  /// Whether a value that fits the type of a companion's column, and is not null, is valid in it.
   func accepts(_ value: Value) -> Bool {
     guard case .int(let id) = value else { return true }
     return id > 0
@@ -31,7 +33,7 @@ extension ColumnRole {
 }
 
 extension Column {
-  /// The companion of a role.
+  /// Makes the companion with a role.
   init(_ role: ColumnRole) {
     switch role {
     case .property: preconditionFailure("a property is no companion")
@@ -42,17 +44,17 @@ extension Column {
     self.role = role
   }
 
-  /// Whether the column goes with another one and holds nothing of the program's own.
+  /// Whether the column is a companion: it belongs to another column, and has no values of the program.
   public var isCompanion: Bool { role != .property }
 
-  /// Whether the name is one that a column of its role may have.
+  /// Whether the name is valid for a column of its role.
   var hasUsualName: Bool {
     isCompanion ? name.isEmpty : (1...TableSchema.maximumNameLength).contains(name.utf8.count)
   }
 
   var holdsAbsentLinks: Bool { if case .absentLinks = role { true } else { false } }
 
-  /// Whole numbers of which most are greater by one than the one before.
+  /// Whether most values of a list are greater by one than the value before.
   var holdsRuns: Bool {
     switch role {
     case .elementIDs, .elementPlaces: true
@@ -60,7 +62,7 @@ extension Column {
     }
   }
 
-  /// Whether the column may be the companion of another one.
+  /// Whether the column can be a companion of another one.
   func canGo(with owner: Column) -> Bool {
     guard !owner.isCompanion, owner.id == role.owner else { return false }
     var usual = Column(role)
@@ -71,10 +73,11 @@ extension Column {
 }
 
 extension TableSchema {
-  /// The position of the column of a role; nil where there is none.
+  /// The position of the column with a role; nil if there is none.
   func position(of role: ColumnRole) -> Int? { columns.firstIndex { $0.role == role } }
 
-  /// Whether each companion goes with a column that stands before it, and has a role that no other has. Places need ids.
+  /// Whether each companion stands after the column to which it belongs, and has a role that no other column has. A companion for
+  /// places needs one for ids.
   var hasUsualCompanions: Bool {
     for (place, column) in columns.enumerated() where column.isCompanion {
       guard let owner = columns[..<place].first(where: { $0.id == column.role.owner }),
@@ -85,7 +88,7 @@ extension TableSchema {
     return true
   }
 
-  /// What to call a column, also a companion.
+  /// The name of a column in messages, also for a companion.
   func title(of column: Column) -> String {
     guard let owner = columns.first(where: { $0.id == column.role.owner })?.name else { return column.name }
     return switch column.role {
@@ -96,6 +99,6 @@ extension TableSchema {
     }
   }
 
-  /// The columns that a program gave the table, in the order they were added.
+  /// The columns that the program gave the table, in the order in which they were added.
   public var properties: [Column] { columns.filter { !$0.isCompanion } }
 }

@@ -1,22 +1,33 @@
-/// What the values of a column are. Stored on disk, never renumber; 2, 3 and 4 were integers of fewer bits in drafts of the
-/// format, and are given to no other type.
+/// The type of the values of a column. The numbers are stored in files and never change. The numbers 2, 3 and 4 stood for shorter
+/// integers in drafts of the format, and no other type gets them.
 public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
+  /// Booleans.
   case bool = 1
-  /// Whole numbers of every width: a program may hold them in narrower types, the file does not tell.
+  /// Whole numbers. A program may use shorter types for them; the file does not know of that.
   case int64 = 5
+  /// Floating-point numbers of 32 bits.
   case float = 6
+  /// Floating-point numbers of 64 bits.
   case double = 7
+  /// Texts.
   case string = 8
+  /// Bytes.
   case data = 9
+  /// Points in time.
   case date = 10
+  /// Object ids of 12 bytes.
   case objectID = 11
+  /// UUIDs.
   case uuid = 12
+  /// Decimal numbers of up to 34 digits.
   case decimal128 = 13
+  /// Links to rows of one table.
   case link = 14
-  /// Values of any of the types above, but that links name their table, and lists and maps of such values.
+  /// Mixed values: values of any other type, in which a link names its table, and lists and maps of such values.
   case mixed = 15
 
-  /// The value of a row that was never given one, where its column is not optional and has no stored default.
+  /// The value of rows that were never given one, in a required column without a stored default. It is null for links and mixed
+  /// values.
   public var zero: Value {
     switch self {
     case .bool: .bool(false)
@@ -33,7 +44,7 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     }
   }
 
-  /// Whether a value may stand in a column of this type, null aside.
+  /// Whether a value other than null can stand in a column of this type.
   func accepts(_ value: Value) -> Bool {
     switch (self, value) {
     case (.bool, .bool), (.int64, .int), (.float, .float), (.double, .double), (.string, .string),
@@ -45,8 +56,8 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     }
   }
 
-  /// Whether a column of such values can have an index of this kind. A value of any type is found by one, and is no key:
-  /// 1 and 1.0 are equal and not the same.
+  /// Whether a column of this type can have an index of some kind. Mixed values can have an index, but can't be a primary key: 1
+  /// and 1.0 are equal, but not the same value.
   public func canHave(_ index: ColumnIndex) -> Bool {
     switch self {
     case .bool, .int64, .string, .date, .objectID, .uuid: true
@@ -55,13 +66,13 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
     }
   }
 
-  /// Values that can be summed up, and compare with those of other such types by what they are.
+  /// Whether the values are numbers: they can be added up, and are compared with other numbers by their values.
   public var isNumber: Bool { self == .int64 || isReal || self == .decimal128 }
 
-  /// Numbers of a binary floating-point format.
+  /// Whether the values are binary floating-point numbers.
   var isReal: Bool { self == .float || self == .double }
 
-  /// How a cluster stores one value a row.
+  /// How a cluster stores the values of a column with one value in each row.
   var storage: ColumnStorage {
     switch self {
     case .bool, .int64, .link: .integers
@@ -77,17 +88,17 @@ public enum ColumnType: UInt8, Sendable, CaseIterable, BitwiseCopyable {
 }
 
 enum ColumnStorage: Equatable {
-  /// Packed against a base.
+  /// Integers, stored as packed differences from a base.
   case integers
-  /// Seconds as integers, nanoseconds as integers beside them where any is not zero.
+  /// Dates: the seconds as integers, and the nanoseconds as integers beside them if any is not zero.
   case dates
-  /// So many bytes each, as they are.
+  /// Values of this many bytes each.
   case fixed(Int)
-  /// Pieces apart from the cluster, or codes: strings and data.
+  /// Strings and data: in pieces outside of the cluster, or as codes.
   case varying
-  /// Pieces apart from the cluster: values that have parts (`CompositeCell`).
+  /// Values with parts, in pieces outside of the cluster (`CompositeCell`).
   case composite
 
-  /// Whether values may stand apart from the cluster.
+  /// Whether values may be stored in pieces outside of the cluster.
   var hasPieces: Bool { self == .varying || self == .composite }
 }

@@ -1,21 +1,24 @@
-/// What changed in a list: the older elements without the deletions and with the insertions are the newer elements.
+/// The changes of a list: the older elements, without the deletions and with the insertions, are the newer elements.
 ///
-/// There are as few operations as can be, by the longest common subsequence of what is left without the common start and
-/// end of the two. Where several answers are right, it is the one with the lowest deletions, and of those the one with the
-/// lowest insertions. An element that moved, or was replaced, is a deletion and an insertion. Where more than
-/// `mostCompared` elements of either list are left that the other has too, those are all deleted and inserted.
+/// There are as few changes as possible: the elements that stay are the longest common subsequence of what is left without the
+/// common start and end of both lists. If several answers are possible, it is the one with the lowest deletions, and among those
+/// the one with the lowest insertions. An element that was moved or replaced is a deletion and an insertion. If more than
+/// `mostCompared` elements of either list are left that the other list has too, all of them are deleted and inserted.
 public struct ListChanges: Sendable, Equatable {
-  /// Positions in the older list, growing.
+  /// The positions of deleted elements in the older list, in ascending order.
   public var deletions: [Int] = []
-  /// Positions in the newer list, growing.
+  /// The positions of inserted elements in the newer list, in ascending order.
   public var insertions: [Int] = []
 
+  /// Whether nothing changed.
   public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty }
 
-  /// Comparing this many with as many takes 13 MB for each of two tables of bits, and a tenth of a second.
+  /// The greatest number of elements of each list that are compared with one another. That comparison takes 13 MB for each of two
+  /// tables of bits, and a tenth of a second.
   public static let mostCompared = 10_000
 
-  /// Takes time in proportion to the lengths, and to a 64th of the product of the lengths of what is left.
+  /// Compares two lists. Takes time in proportion to their lengths, and to a 64th of the product of the lengths of the parts that
+  /// differ.
   public init<Element: Hashable>(from old: [Element], to new: [Element]) {
     let shorter = min(old.count, new.count)
     var start = 0
@@ -31,7 +34,7 @@ public struct ListChanges: Sendable, Equatable {
   }
 }
 
-/// The elements of two lists that stand in both, as numbers; equal ones have one number.
+/// The elements that both lists have, as numbers. Equal elements have the same number.
 private struct CommonStretch {
   private struct Place {
     var index: Int
@@ -42,7 +45,7 @@ private struct CommonStretch {
   private var new: [Place] = []
   private var symbolCount = 0
 
-  /// An element that one list lacks is deleted or inserted in any case.
+  /// Numbers the elements that both lists have. Elements of only one list are deleted or inserted in any case.
   init<Element: Hashable>(_ old: ArraySlice<Element>, _ new: ArraySlice<Element>) {
     guard !old.isEmpty, !new.isEmpty else { return }
     let there = Set(old)
@@ -58,11 +61,11 @@ private struct CommonStretch {
     }
   }
 
-  /// The pairs of places whose elements stay, growing.
+  /// The pairs of positions whose elements stay, in ascending order.
   func kept() -> [(old: Int, new: Int)] {
     guard max(old.count, new.count) <= ListChanges.mostCompared, !old.isEmpty else { return [] }
     let stays = oldThatStay()
-    // The last places in the newer list leave the lowest ones to insertions.
+    // Using the last possible positions in the newer list leaves the lowest ones to insertions.
     var kept: [(old: Int, new: Int)] = []
     var place = new.count - 1
     for old in stays.reversed() {
@@ -73,7 +76,8 @@ private struct CommonStretch {
     return kept.reversed()
   }
 
-  /// The elements of the older list in a longest common subsequence, chosen so that the others are the lowest.
+  /// The elements of the older list in a longest common subsequence, chosen so that the deleted elements have the lowest
+  /// positions.
   private func oldThatStay() -> [Place] {
     let lengths = SuffixLengths(old.map(\.symbol), new.map(\.symbol), symbolCount: symbolCount)
     var stays: [Place] = []
@@ -93,15 +97,15 @@ private struct CommonStretch {
   }
 }
 
-/// How long the longest common subsequence of the ends of two lists is, for every pair of starts.
+/// The length of the longest common subsequence of the ends of two lists, for each pair of starts.
 ///
-/// From one place of the newer list to the next it falls by one or stays, so a bit each is enough, and one row of bits is
-/// made of the row below it with a few operations a word (H. Hyyrö, "Bit-parallel LCS-length computation revisited",
-/// 2004). Bits stand in the order of the newer list's end to its start.
+/// From one position of the newer list to the next the length decreases by one or stays the same. So one bit for each is enough,
+/// and a row of bits is made of the row below it with a few operations for each word (H. Hyyrö, "Bit-parallel LCS-length
+/// computation revisited", 2004). The bits are in the order from the end of the newer list to its start.
 private struct SuffixLengths {
   private let words: Int
   private let columns: Int
-  /// For each row, from the last on, a bit for each place where the length grows.
+  /// For each row, from the last one on, a bit for each position at which the length grows.
   private var grows: [UInt64] = []
   private let rows: Int
 
@@ -128,7 +132,7 @@ private struct SuffixLengths {
     }
   }
 
-  /// Of the older list from `row` on and the newer one from `column` on.
+  /// The length for the older list from `row` on and the newer one from `column` on.
   func length(_ row: Int, _ column: Int) -> Int {
     let count = columns - column
     let start = (rows - row) * words

@@ -1,10 +1,13 @@
-/// A value that is told from others as sets tell their elements apart: numbers of all types by their values, all NaN being
-/// one, texts by their bytes, all else by what is stored.
+/// A value that is compared as sets compare their elements: numbers of all types by their values, with all NaN equal to one
+/// another; texts by their bytes; and all other values by their stored form.
 public struct SetElement: Hashable, Sendable {
+  /// The value.
   public let value: Value
 
+  /// Makes an element of a value.
   public init(_ value: Value) { self.value = value }
 
+  /// Whether a set would treat both as the same element.
   public static func == (left: SetElement, right: SetElement) -> Bool {
     ValueOrder.sort(left.value, right.value) == 0
   }
@@ -31,7 +34,7 @@ public struct SetElement: Hashable, Sendable {
     }
   }
 
-  /// The same for all numbers that are equal to a double.
+  /// Hashes a number so that all numbers that equal a double have the same hash.
   private static func hash(_ number: Double, into hasher: inout Hasher) {
     if let whole = Int64(exactly: number) {
       hasher.combine(whole)

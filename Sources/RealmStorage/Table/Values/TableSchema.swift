@@ -1,30 +1,33 @@
-/// A table's name, columns and indexes. `SchemaRecord.swift` has its stored form.
+/// The name, columns and indexes of a table. `SchemaRecord.swift` has its stored form.
 public struct TableSchema: Sendable, Hashable {
-  /// Given once, never again. Assigned by the engine.
+  /// The id of the table. The engine assigns it, and never gives the same id to two tables of a database.
   public internal(set) var id: UInt32 = 0
+  /// The name of the table, of 1 to 255 bytes.
   public var name: String
-  /// Each row belongs to the row that links to it, and goes with that link. Nothing else may link to it.
+  /// Whether the table is embedded: each row belongs to the one row that links to it, and is removed with that link.
   public internal(set) var isEmbedded: Bool
-  /// The table is the library's own: no listing of tables has it, and another table may have the same name.
+  /// Whether the table belongs to the library: lists of tables leave it out, and another table may have the same name.
   public internal(set) var isHidden: Bool
-  /// The table was taken away: nothing has its name, and what its rows held is given back. It is hidden.
+  /// Whether the table was dropped: no name finds it, and the space of its rows is given back. It is hidden.
   var isDropped = false
-  /// The table's companions stand among them: see `ColumnRole`.
+  /// The columns, including companions: see `ColumnRole`. `properties` has the columns of the program alone.
   public internal(set) var columns: [Column]
-  /// The ids of columns that were taken away, growing: clusters may hold what rows had in them until that is given back.
+  /// The ids of dropped columns, in ascending order: clusters may still have their values until their space is given back.
   var droppedColumns: [UInt16] = []
-  /// The elements of the lists of the columns that are added have ids, but for lists that stand in mixed values.
+  /// Whether the elements of lists have ids, also in columns that are added later. Lists that are parts of mixed values have
+  /// none.
   public internal(set) var hasElementIDs = false
-  /// The id that the next column gets; 65,536 when all are given.
+  /// The id of the next column; 65,536 if all ids have been given.
   var nextColumnID: UInt32 = 1
-  /// The id that the next index gets; 65,536 when all are given.
+  /// The id of the next index; 65,536 if all ids have been given.
   var nextIndexID: UInt32 = 1
-  /// See `UnknownAttributes`; nothing for a schema that was not read from a file.
+  /// Attributes that this library does not know: see `UnknownAttributes`. A schema that was not read from a file has none.
   var unknown: UnknownAttributes {
     get { others?.content ?? UnknownAttributes() }
     set { others = newValue == UnknownAttributes() ? nil : Others(newValue) }
   }
-  /// Nil where there are none, as in nearly every schema: schemas are copied often, and a copy counts each part of them.
+  /// The unknown attributes; nil if there are none, as in nearly every schema. They are kept apart because schemas are copied
+  /// often, and each copy costs time for each part.
   private var others: Others?
 
   private final class Others: Sendable, Hashable {
@@ -36,7 +39,14 @@ public struct TableSchema: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(content) }
   }
 
-  /// - Parameter hasElementIDs: the elements of lists have ids, which the recorder of a transaction gives: see `ChangeRecorder.elementIDs`.
+  /// Makes a schema for `WriteTransaction.createTable(_:)`.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the table.
+  ///   - isEmbedded: whether each row belongs to the row that links to it.
+  ///   - hasElementIDs: whether the elements of lists have ids, which the recorder of a transaction gives: see
+  ///     `ChangeRecorder.elementIDs`.
+  ///   - columns: the columns. Companions among them are left out.
   public init(_ name: String, isEmbedded: Bool = false, hasElementIDs: Bool = false, columns: [Column]) {
     self.init(
       name, isEmbedded: isEmbedded, isHidden: false, hasElementIDs: hasElementIDs, columns: columns)
@@ -54,9 +64,9 @@ public struct TableSchema: Sendable, Hashable {
     for column in columns where !column.isCompanion { add(column) }
   }
 
-  /// The schema of a hidden table of the same name with the same columns, their ids included.
+  /// The schema of a hidden table with the same name and columns, including their ids.
   ///
-  /// - Parameter isIndexed: it has the same indexes, too.
+  /// - Parameter isIndexed: whether it has the same indexes too.
   func twin(isIndexed: Bool) -> TableSchema {
     var twin = TableSchema(name, isHidden: true, columns: [])
     (twin.columns, twin.hasElementIDs, twin.others) = (columns, hasElementIDs, others)
@@ -68,17 +78,18 @@ public struct TableSchema: Sendable, Hashable {
     return twin
   }
 
-  /// What the next id of a column or an index may be.
+  /// The range of `nextColumnID` and `nextIndexID`.
   static let nextIDs = UInt32(1)...UInt32(UInt16.max) + 1
 
   package static let maximumNameLength = 255
-  /// A cluster's node has room for the descriptors of so many.
+  /// The greatest number of columns. The node of a cluster has space for the descriptors of so many.
   package static let maximumColumns = 1000
 
-  /// Adds a column, and the companion of a column of lists where elements have ids.
+  /// Adds a column, and its companion if it is a column of lists whose elements have ids.
   ///
-  /// - Parameter keepsID: the column has its id, which is not less than the next one, and comes without a companion.
-  /// - Precondition: `hasColumnIDs`, and for a column with an index `hasIndexIDs`, where the schema is to be stored.
+  /// - Parameter keepsID: whether the column has its id already, which is not less than the next one. It comes without a
+  ///   companion then.
+  /// - Precondition: if the schema is to be stored, `hasColumnIDs` is true, and `hasIndexIDs` too for a column with an index.
   mutating func add(_ column: Column, keepsID: Bool = false) {
     var column = column
     if keepsID { nextColumnID = UInt32(column.id) }
@@ -93,7 +104,7 @@ public struct TableSchema: Sendable, Hashable {
     }
   }
 
-  /// The elements of all lists have ids.
+  /// Gives ids to the elements of all lists.
   ///
   /// - Precondition: the table was not made yet.
   mutating func giveElementIDs() {
@@ -102,19 +113,19 @@ public struct TableSchema: Sendable, Hashable {
       name, isEmbedded: isEmbedded, isHidden: isHidden, hasElementIDs: true, columns: columns)
   }
 
-  /// How many columns the table gets where one is added: a column of lists may come with a companion.
+  /// The number of columns that the table gets if a column is added: a column of lists may come with a companion.
   func addedColumns(with column: Column) -> Int {
     hasElementIDs && column.collection == .list && !column.isCompanion ? 2 : 1
   }
 
-  /// Whether there are ids for so many columns more.
+  /// Whether there are ids for so many further columns.
   func hasColumnIDs(_ count: Int) -> Bool { Int(nextColumnID) + count <= Int(Self.nextIDs.upperBound) }
-  /// Whether there is an id for another index.
+  /// Whether there is an id for a further index.
   var hasIndexIDs: Bool { nextIndexID < Self.nextIDs.upperBound }
 
-  /// Gives a column an index of a new id, or takes away the one it has.
+  /// Gives a column an index with a new id, or removes its index.
   ///
-  /// - Precondition: `hasIndexIDs` for one that is given, where the schema is to be stored.
+  /// - Precondition: if the schema is to be stored and the column gets an index, `hasIndexIDs` is true.
   mutating func setIndex(_ index: ColumnIndex, at position: Int) {
     unknown.indexes[columns[position].indexID] = nil
     columns[position].index = index
@@ -124,10 +135,10 @@ public struct TableSchema: Sendable, Hashable {
     nextIndexID += 1
   }
 
-  /// Makes a column optional; clusters that lack it read what they did.
+  /// Makes a column optional. Clusters that do not have it read the same as before.
   mutating func makeOptional(at position: Int) { columns[position].isOptional = true }
 
-  /// Makes a column required. Clusters that lack it read `value` from now on, where they read null before.
+  /// Makes a column required. Clusters that do not have it read `value` from now on if they read null before.
   mutating func makeRequired(at position: Int, nullsBecome value: Value) {
     columns[position].isOptional = false
     guard columns[position].isAbsentNull else { return }
@@ -135,9 +146,9 @@ public struct TableSchema: Sendable, Hashable {
     columns[position].storedDefault = value == columns[position].type.zero ? nil : value
   }
 
-  /// Gives a column another type; it keeps its id, its collection and its index. The stored default is converted too.
+  /// Gives a column another type. It keeps its id, its kind of collection and its index. The stored default is converted too.
   ///
-  /// Clusters that lack the column read what a column that is added now reads there.
+  /// Clusters that do not have the column read the default of a new column.
   mutating func changeType(
     at position: Int, to type: ColumnType, isOptional: Bool, target: UInt32, _ convert: (Value) -> Value
   ) {
@@ -146,7 +157,7 @@ public struct TableSchema: Sendable, Hashable {
       old.name, type, isOptional: isOptional, collection: old.collection, index: old.index,
       target: target == 0 && type == .link ? id : target)
     (new.id, new.indexID) = (old.id, old.indexID)
-    // A program may have no meaning for the zero of the new type, as it had one for that of the old.
+    // The zero of the new type may mean nothing to the program, as with that of the old type.
     if !old.isCollection, !old.canLink, old.storedDefault != nil || !old.isOptional {
       let value = convert(old.storedDefault ?? old.type.zero)
       if new.canStoreDefault(value), value != type.zero { new.storedDefault = value }
@@ -154,9 +165,9 @@ public struct TableSchema: Sendable, Hashable {
     columns[position] = new
   }
 
-  /// Takes a column away; its id is not given again.
+  /// Removes a column. Its id is not given again.
   ///
-  /// - Parameter isHeld: there are clusters that may hold it.
+  /// - Parameter isHeld: whether clusters may still have it.
   mutating func remove(at position: Int, isHeld: Bool) {
     let column = columns.remove(at: position)
     unknown.columns[column.id] = nil
@@ -165,17 +176,18 @@ public struct TableSchema: Sendable, Hashable {
     droppedColumns.insert(column.id, at: droppedColumns.partitioningIndex { $0 > column.id })
   }
 
-  /// Something of the table was taken away that has not been given back yet.
+  /// Whether dropped data of the table still has to be given back.
   var hasDropped: Bool { isDropped || !droppedColumns.isEmpty }
 
-  /// The column that no two rows have one value of, where there is one.
+  /// The unique column, which is the primary key; nil if there is none.
   public var primaryKey: Column? { columns.first { $0.index == .unique } }
 
+  /// The column of the program with a name; nil if there is none.
   public func column(_ name: String) -> Column? {
     columns.first { !$0.isCompanion && $0.name.utf8.elementsEqual(name.utf8) }
   }
 
-  /// The schema of the table `id`, to which links without a target point.
+  /// The schema with a table id, to which links without a target lead.
   func numbered(_ id: UInt32) -> TableSchema {
     var schema = self
     schema.id = id

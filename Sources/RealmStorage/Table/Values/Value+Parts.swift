@@ -1,12 +1,12 @@
-/// A row of a table that another links to.
+/// A row to which another row links.
 struct LinkTarget: Hashable {
   var table: UInt32
   var row: UInt64
 }
 
-/// Values that have parts: collections, and what mixed columns hold.
+/// Values with parts: collections, and the lists and maps of mixed values.
 extension Value {
-  /// The elements of a list or set, the values of a map; nil of one value.
+  /// The elements of a list or set, or the values of a map in the order of the keys; nil for a single value.
   public var elements: [Value]? {
     switch self {
     case .list(let elements, _): elements
@@ -15,7 +15,7 @@ extension Value {
     }
   }
 
-  /// The id of a list or map that stands in a mixed value; 0 of all else.
+  /// The id of a list or map that is part of a mixed value; 0 for all other values.
   public var nestedID: UInt64 {
     switch self {
     case .list(_, let id), .map(_, let id): id
@@ -23,31 +23,31 @@ extension Value {
     }
   }
 
-  /// A list or a map.
+  /// Whether the value is a list or a map.
   var isNested: Bool { elements != nil }
 
-  /// What a column of sets holds of some values: each once, in the order of their values.
+  /// The value of a set with some elements: each one once, in the order of sets.
   ///
-  /// Numbers are one element where they are equal, whatever their type, and so are all NaN. Else elements are one where they
-  /// are the same. Of those that are one the first stays.
+  /// Numbers are the same element if they are equal, whatever their types, and all NaN are the same element. Other values are the
+  /// same element if they are equal. The first of several is kept. Takes O(n log n).
   public static func set(_ values: some Sequence<Value>) -> Value {
     var elements: [Value] = []
-    // The sort keeps the order of what is equal.
+    // The sort keeps the order of equal elements.
     for value in values.sorted(by: isBefore) where elements.last.map({ isBefore($0, value) }) ?? true {
       elements.append(value)
     }
     return .list(elements)
   }
 
-  /// Whether an element of a set comes before another.
+  /// Whether an element comes before another one in a set.
   public static func isBefore(_ left: Value, _ right: Value) -> Bool { ValueOrder.sort(left, right) < 0 }
 
-  /// So deep may lists and maps stand in each other in a mixed column.
+  /// The deepest nesting of lists and maps in a mixed value.
   public static let mostLevels = 100
 
-  /// Whether a mixed column may hold it. Null is left to who asks.
+  /// Whether the value can be stored in a mixed column. Null returns true.
   ///
-  /// - Parameter levels: so many lists and maps may stand in each other.
+  /// - Parameter levels: the allowed number of nested levels of lists and maps.
   public func isMixed(levels: Int = mostLevels) -> Bool {
     switch self {
     case .link: false
@@ -59,7 +59,7 @@ extension Value {
 
   // MARK: - Links
 
-  /// The rows it points to as a value of a column, one as often as it does.
+  /// The rows to which the value links if it stands in a column, each one as often as it is linked.
   func linkTargets(of column: Column) -> [LinkTarget] {
     switch self {
     case .link(let row): [LinkTarget(table: column.target, row: row)]
@@ -69,8 +69,8 @@ extension Value {
     }
   }
 
-  /// The same as a value of a column, without links to some rows: an element of lists and sets of links goes, any other
-  /// becomes null.
+  /// The value without links to some rows, as it stands in a column: elements of lists and sets of links are removed, and other
+  /// links become null.
   func unlinked(_ targets: Set<LinkTarget>, of column: Column) -> Value {
     switch self {
     case .link(let row): targets.contains(LinkTarget(table: column.target, row: row)) ? .null : self
@@ -88,7 +88,7 @@ extension Value {
 }
 
 extension Value {
-  /// The bytes by which a column of varying size stores this value; nil for null.
+  /// The bytes with which a column of varying size stores this value; nil for null.
   func varyingBytes(of column: Column) -> [UInt8]? {
     if column.storage == .composite { return CompositeCell.encode(self, of: column) }
     return switch self {

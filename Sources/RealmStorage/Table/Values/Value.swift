@@ -1,31 +1,41 @@
 /// A value of a column.
 ///
-/// Two are equal when they are stored alike: strings by their UTF-8 bytes, floating-point numbers by their bits. The ids of
-/// lists and maps do not count.
+/// Two values are equal if they are stored in the same way: strings are compared by their UTF-8 bytes, floating-point numbers by
+/// their bits. The ids of lists and maps are ignored.
 public enum Value: Sendable {
+  /// No value.
   case null
+  /// A boolean.
   case bool(Bool)
-  /// Of every integer column, whatever its width.
+  /// A whole number, whatever the width that the program gives it.
   case int(Int64)
+  /// A floating-point number of 32 bits.
   case float(Float)
+  /// A floating-point number of 64 bits.
   case double(Double)
+  /// A text.
   case string(String)
+  /// Bytes.
   case data([UInt8])
+  /// A point in time.
   case date(Timestamp)
+  /// An object id of 12 bytes.
   case objectID(ObjectIDBytes)
+  /// A UUID of 16 bytes.
   case uuid(SixteenBytes)
-  /// IEEE 754-2008 decimal128, as its 16 bytes, lowest first.
+  /// A decimal number: the 16 bytes of an IEEE 754-2008 decimal128, the lowest byte first.
   case decimal128(SixteenBytes)
-  /// A row of the column's target table, by its key.
+  /// A link to a row of the column's target table, by the key of the row.
   case link(UInt64)
-  /// A row of any table, by the table's id and its key: in mixed columns.
+  /// A link in a mixed value to a row of any table, by the id of the table and the key of the row.
   case typedLink(table: UInt32, row: UInt64)
-  /// Of a column of lists, in order; of sets, in the order that `Value.set(_:)` gives; or in a mixed value.
+  /// The elements of a list in order, those of a set in the order of `Value.set(_:)`, or those of a list that is part of a mixed
+  /// value.
   ///
-  /// A list that is read from a mixed value has an id, by which it is found however the collections around it change:
-  /// see `NestedPlace`. Others have 0, and a writer gives what it stores an id of its own.
+  /// A list that was read as part of a mixed value has an id, by which it is found even if the collections around it change: see
+  /// `NestedPlace`. Other lists have the id 0. The writer gives each list that it stores as part of a mixed value a new id.
   case list([Value], id: UInt64 = 0)
-  /// Of a column of maps, or in a mixed value; the id is as of lists.
+  /// The values of a map by their keys: of a column of maps, or as part of a mixed value. The id is as with lists.
   indirect case map(ValueMap, id: UInt64 = 0)
 }
 
@@ -53,7 +63,7 @@ extension Value: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    // Values of different types differ, also where they have the same bits.
+    // Values of different types differ, even if they have the same bits.
     hasher.combine(kindNumber)
     switch self {
     case .null: break
@@ -96,15 +106,18 @@ extension Value: Hashable {
   }
 }
 
-/// A moment: whole seconds since 1970, and nanoseconds after them.
+/// A point in time: whole seconds since 1970, and nanoseconds after them.
 public struct Timestamp: Sendable, Hashable, Comparable {
+  /// The whole seconds since the beginning of 1970; negative before that.
   public var seconds: Int64
-  /// 0..<1,000,000,000.
+  /// The nanoseconds after the whole seconds, in 0..<1,000,000,000.
   public internal(set) var nanoseconds: Int32
 
   static let nanosecondRange: Range<Int64> = 0..<1_000_000_000
 
-  /// - Precondition: `nanoseconds` is in its range.
+  /// Makes a point in time.
+  ///
+  /// - Precondition: `nanoseconds` is in 0..<1,000,000,000. Otherwise the program stops.
   public init(seconds: Int64, nanoseconds: Int32 = 0) {
     precondition(
       Self.nanosecondRange.contains(Int64(nanoseconds)), "Timestamp: nanoseconds are 0 to 999,999,999")
@@ -112,6 +125,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     self.nanoseconds = nanoseconds
   }
 
+  /// Whether the first point in time is earlier.
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
@@ -119,56 +133,64 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
 /// The 12 bytes of an object id.
 public struct ObjectIDBytes: Sendable, Hashable {
-  /// The first 8, of which the first is the highest.
+  /// The first 8 bytes; the first of them is the highest byte of the number.
   public let high: UInt64
-  /// The last 4, in the same order.
+  /// The last 4 bytes, in the same order.
   public let low: UInt32
 
+  /// Makes an id of two numbers.
   public init(high: UInt64, low: UInt32) {
     self.high = high
     self.low = low
   }
 
-  /// - Precondition: there are 12.
+  /// Makes an id of its bytes.
+  ///
+  /// - Precondition: there are 12 bytes. Otherwise the program stops.
   public init(_ bytes: [UInt8]) {
     precondition(bytes.count == 12, "an object id has 12 bytes")
     self.init(number: bytes.reduce(0) { $0 << 8 | UInt128($1) })
   }
 
+  /// The 12 bytes, in order.
   public var bytes: [UInt8] { (0..<12).map { UInt8(truncatingIfNeeded: number >> UInt128(88 - 8 * $0)) } }
 
   init(number: UInt128) {
     self.init(high: UInt64(truncatingIfNeeded: number >> 32), low: UInt32(truncatingIfNeeded: number))
   }
 
-  /// The number that the bytes make, the first the highest.
+  /// The number of the 12 bytes, the first of which is the highest.
   var number: UInt128 { UInt128(high) << 32 | UInt128(low) }
 }
 
 /// The 16 bytes of a UUID or a decimal.
 public struct SixteenBytes: Sendable, Hashable {
-  /// The first 8, of which the first is the highest.
+  /// The first 8 bytes; the first of them is the highest byte of the number.
   public let high: UInt64
-  /// The last 8, in the same order.
+  /// The last 8 bytes, in the same order.
   public let low: UInt64
 
+  /// Makes a value of two numbers.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
-  /// - Precondition: there are 16.
+  /// Makes a value of its bytes.
+  ///
+  /// - Precondition: there are 16 bytes. Otherwise the program stops.
   public init(_ bytes: [UInt8]) {
     precondition(bytes.count == 16, "there are 16 bytes")
     self.init(number: bytes.reduce(0) { $0 << 8 | UInt128($1) })
   }
 
+  /// The 16 bytes, in order.
   public var bytes: [UInt8] { (0..<16).map { UInt8(truncatingIfNeeded: number >> UInt128(120 - 8 * $0)) } }
 
   init(number: UInt128) {
     self.init(high: UInt64(truncatingIfNeeded: number >> 64), low: UInt64(truncatingIfNeeded: number))
   }
 
-  /// The number that the bytes make, the first the highest.
+  /// The number of the 16 bytes, the first of which is the highest.
   var number: UInt128 { UInt128(high) << 64 | UInt128(low) }
 }

@@ -1,18 +1,19 @@
-/// Values by keys, in the order of the keys' UTF-8.
+/// Values by keys, in the order of the keys' UTF-8 bytes.
 public struct ValueMap: Sendable, Hashable {
-  /// Ascending, and all different.
+  /// The keys, in ascending order. No two are equal.
   public private(set) var keys: [String] = []
-  /// As many, in the order of their keys.
+  /// The values, in the order of their keys.
   public private(set) var values: [Value] = []
 
+  /// Makes an empty map.
   public init() {}
 
-  /// Takes O(n log n).
+  /// Makes a map of the entries of a dictionary. Takes O(n log n).
   public init(_ values: [String: Value]) { self.init(entries: values.map { ($0.key, $0.value) }) }
 
-  /// Of a key that is given twice the last value stays. Takes O(n log n).
+  /// Makes a map of entries in any order. If a key stands twice, its last value is kept. Takes O(n log n).
   public init(entries: [(key: String, value: Value)]) {
-    // The sort keeps the order of what is equal.
+    // The sort keeps the order of equal keys.
     for (key, value) in entries.sorted(by: { Self.isLess($0.key, $1.key) }) {
       if let last = keys.last, !Self.isLess(last, key) {
         values[values.count - 1] = value
@@ -23,17 +24,20 @@ public struct ValueMap: Sendable, Hashable {
     }
   }
 
-  /// Nil where keys do not ascend.
+  /// Makes a map of sorted keys and their values; nil if the keys are not in ascending order.
   init?(ascending keys: [String], _ values: [Value]) {
     guard keys.count == values.count, zip(keys, keys.dropFirst()).allSatisfy(Self.isLess) else { return nil }
     self.keys = keys
     self.values = values
   }
 
+  /// The number of entries.
   public var count: Int { keys.count }
+  /// Whether there are no entries.
   public var isEmpty: Bool { keys.isEmpty }
 
-  /// The value of a key; nil where there is none, and to remove it. To find one takes O(log n), to add or remove one O(n).
+  /// The value for a key; nil if there is none. Setting nil removes the key. Reading and replacing take O(log n), adding and
+  /// removing a key take O(n).
   public subscript(key: String) -> Value? {
     get {
       let (place, isThere) = place(of: key)
@@ -54,19 +58,19 @@ public struct ValueMap: Sendable, Hashable {
     }
   }
 
-  /// The same keys with other values, one for each.
+  /// A map with the same keys and changed values. `change` returns the new value for each old one.
   public func mapped<Failure: Error>(_ change: (Value) throws(Failure) -> Value) throws(Failure) -> ValueMap {
     var mapped = self
     for place in values.indices { mapped.values[place] = try change(values[place]) }
     return mapped
   }
 
-  /// Changes the value at a place where it is.
+  /// Changes the value at a position in place.
   mutating func change<Result>(at place: Int, _ body: (inout Value) -> Result) -> Result {
     body(&values[place])
   }
 
-  /// Where a key is, or would be.
+  /// The position of a key, or the one that it would have.
   func place(of key: String) -> (Int, isThere: Bool) {
     var (low, high) = (0, keys.count)
     while low < high {
@@ -80,7 +84,7 @@ public struct ValueMap: Sendable, Hashable {
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }
 
-  // Keys differ where their bytes do, also where the texts are equivalent.
+  // Keys are compared by their bytes: equivalent texts with other bytes are different keys.
   public static func == (left: ValueMap, right: ValueMap) -> Bool {
     left.keys.count == right.keys.count && left.values == right.values
       && zip(left.keys, right.keys).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
