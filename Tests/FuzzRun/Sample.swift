@@ -66,7 +66,7 @@ struct Sample {
       if round == 4 { try database.keepVersion(named: "round \(round)") }
       fingerprints[database.version] = content.fingerprint
     }
-    let nodes = try nodes(of: database.snapshot())
+    let nodes = try database.snapshot().nodes()
     if isClean { database.close() }
     // The database closes when it goes.
     let bytes = withExtendedLifetime(database) { storage.bytes }
@@ -92,21 +92,6 @@ struct Sample {
       named.insert(fingerprint)
     }
     return named
-  }
-
-  private static func nodes(of snapshot: Snapshot) throws -> [Ref] {
-    var nodes: [Ref] = []
-    let access = snapshot.access()
-    try collect(snapshot.root, access, &nodes)
-    return nodes
-  }
-
-  private static func collect(
-    _ ref: Ref, _ access: borrowing NodeAccess, _ nodes: inout [Ref]
-  ) throws(StorageError) {
-    guard !ref.isNull else { return }
-    nodes.append(ref)
-    for child in try access.children(of: ref) { try collect(child, access, &nodes) }
   }
 
   private static func change(

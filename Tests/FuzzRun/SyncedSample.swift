@@ -57,23 +57,11 @@ struct SyncedSample {
     by storage: ByteStorage, _ owner: Owner, _ key: [UInt8]?
   ) throws -> [Bool] {
     var reached = [Bool](repeating: false, count: storage.bytes.count)
-    let snapshot = try open(storage, owner, key).snapshot()
-    var nodes: [Ref] = []
-    let access = snapshot.access()
-    try collect(snapshot.root, access, &nodes)
     let nonce = key == nil ? 0 : 24
-    for node in nodes {
+    for node in try open(storage, owner, key).snapshot().nodes() {
       let start = Int(node.offset)
       for offset in start..<start + node.length + nonce { reached[offset] = true }
     }
     return reached
-  }
-
-  private static func collect(
-    _ ref: Ref, _ access: borrowing NodeAccess, _ nodes: inout [Ref]
-  ) throws(StorageError) {
-    guard !ref.isNull else { return }
-    nodes.append(ref)
-    for child in try access.children(of: ref) { try collect(child, access, &nodes) }
   }
 }

@@ -102,20 +102,11 @@ import Testing
   }
 
   private static func nodes(of snapshot: Snapshot) throws -> [Piece] {
-    var nodes: [Piece] = []
-    let access = snapshot.access()
-    try collect(snapshot.root, access, &nodes)
-    return nodes
-  }
-
-  private static func collect(
-    _ ref: Ref, _ access: borrowing NodeAccess, _ nodes: inout [Piece]
-  ) throws(StorageError) {
-    nodes.append(
+    try snapshot.nodes().map { ref in
       Piece(
         offset: Int(ref.offset), length: ref.length,
-        name: "\(ref.kind?.name ?? "unknown"), \(ref.length) bytes"))
-    for child in try access.children(of: ref) { try collect(child, access, &nodes) }
+        name: "\(ref.kind?.name ?? "unknown"), \(ref.length) bytes")
+    }
   }
 
   private static func expectZeros(_ bytes: [UInt8], outside pieces: [Piece]) throws {

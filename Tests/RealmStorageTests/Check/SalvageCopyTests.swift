@@ -116,18 +116,7 @@ import Testing
   private static func nodes(of bytes: [UInt8], _ key: [UInt8]?) throws -> [Ref] {
     let storage = try ByteStorage()
     storage.fill(bytes)
-    let snapshot = try Database(storage: storage, options: .init(encryptionKey: key)).snapshot()
-    var nodes: [Ref] = []
-    let access = snapshot.access()
-    try collect(snapshot.root, access, &nodes)
-    return nodes
-  }
-
-  private static func collect(
-    _ ref: Ref, _ access: borrowing NodeAccess, _ nodes: inout [Ref]
-  ) throws(StorageError) {
-    nodes.append(ref)
-    for child in try access.children(of: ref) { try collect(child, access, &nodes) }
+    return try Database(storage: storage, options: .init(encryptionKey: key)).snapshot().nodes()
   }
 
   private static func newest(_ bytes: [UInt8], _ key: [UInt8]?) throws -> (any NodeReader)? {

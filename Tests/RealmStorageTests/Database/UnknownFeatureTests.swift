@@ -41,6 +41,43 @@ import Testing
     }
   }
 
+  /// The records of columns and of indexes, as attributes of the record of their table.
+  private enum Records: UInt16 {
+    case columns = 5
+    case indexes = 6
+  }
+
+  /// - Parameter changes: of one record of the table's, the attributes that have other values, by their numbers.
+  private static func record(
+    _ position: Int, of records: Records, _ told: String, _ need: StorageError.Feature.Need,
+    _ changes: [UInt16: [UInt8]]
+  ) -> Case {
+    Case(told: told, need: need) { node, editor in
+      guard node.kind == .root else { return }
+      let rule: AttributeRule = need == .read ? .knownToRead : .knownToWrite
+      let table = try AttributeRecord(sample.encoded).all.map { attribute -> Attribute in
+        guard attribute.number == records.rawValue else { return attribute }
+        var bytes: [UInt8] = []
+        var reader = ByteReader(attribute.value)
+        var index = 0
+        while !reader.isAtEnd {
+          let record = reader.counted()
+          var attributes = try AttributeRecord(try #require(record)).all
+          if index == position {
+            attributes.removeAll { changes[$0.number] != nil }
+            attributes += changes.map { Attribute(number: $0, rule: rule, value: $1) }
+            attributes.sort { $0.number < $1.number }
+          }
+          bytes.appendCounted(AttributeRecord(keeping: attributes).encoded)
+          index += 1
+        }
+        return Attribute(number: attribute.number, rule: attribute.rule, value: bytes)
+      }
+      node.children[0] = try StoredValue.set(
+        AttributeRecord(keeping: table).encoded, for: TableSchema.key(1), in: .null, editor)
+    }
+  }
+
   static let cases: [Case] = [
     slot("sync", 1), slot("changelog/later", 1, hasNodes: true), slot("version/", 1), slot("later", 2),
     slot("later", 2, hasNodes: true),
@@ -55,6 +92,14 @@ import Testing
     schema("role 4 of column Thing.next", .read) {
       $0.unknown.columns[3] = [Attribute(number: 8, rule: .knownToRead, value: [4, 1, 0])]
     },
+    schema("flags 8 of table Thing", .read) {
+      $0.unknown.table = [Attribute(number: 2, rule: .knownToRead, value: [8])]
+    },
+    record(0, of: .columns, "type 16 of column Thing.number", .read, [3: [16]]),
+    record(0, of: .columns, "flags 8 of column Thing.number", .read, [4: [9]]),
+    record(1, of: .columns, "collection 4 of column Thing.list", .read, [5: [4]]),
+    record(0, of: .indexes, "kind 3 of index 1 of table Thing", .write, [2: [3]]),
+    record(0, of: .indexes, "option 2 of index 1 of table Thing", .write, [4: [2, 0, 0]]),
     schema("attribute 9 of table Thing", .write) {
       $0.unknown.table = [Attribute(number: 9, rule: .knownToWrite, value: [])]
     },

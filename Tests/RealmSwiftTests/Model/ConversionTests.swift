@@ -44,26 +44,6 @@ struct ConversionTests {
     #expect(object.int == .max && object.double == 1 && object.bool && Array(object.ints) == [1, 2])
   }
 
-  @Test("Dates out of range and no dates at all are stored as the nearest there is")
-  func dates() throws {
-    let realm = try memoryRealm()
-    for interval in [1e300, -1e300, .infinity, -.infinity, .nan, 9.3e18, -9.3e18, -0.5, 1e15 + 0.25] {
-      try realm.write {
-        let object = realm.create(Everything.self, value: ["date": Date(timeIntervalSince1970: interval)])
-        let read = object.date.timeIntervalSince1970
-        if interval.isNaN { #expect(read == 0) }
-        if abs(interval) < 1e16 { #expect(read == interval) }
-        if interval > 1e17 { #expect(read > 9e18) }
-        if interval < -1e17 { #expect(read < -9e18) }
-        #expect(object.description.contains("date = "))
-      }
-    }
-    let dates = realm.objects(Everything.self)
-    #expect(dates.where { $0.date > Date(timeIntervalSince1970: .infinity) }.isEmpty)
-    #expect(dates.sorted(byKeyPath: "date").count == 9)
-    #expect(dates.max(of: \.date)!.timeIntervalSince1970 > 9e18)
-  }
-
   @Test("Long values, empty ones, and texts of any characters are kept")
   func longValues() throws {
     let file = TemporaryFile()
@@ -94,29 +74,5 @@ struct ConversionTests {
     }
     #expect(realm.objects(Levelled.self).where { $0.level > .low }.count == 1)
     #expect(realm.objects(Levelled.self).max(of: \.level) == .high)
-  }
-
-  @Test("Aggregates answer as the type that is asked for")
-  func aggregateTypes() throws {
-    let realm = try memoryRealm()
-    try realm.write { realm.add([Person(id: 1, name: "a", age: 3), Person(id: 2, name: "b", age: 5)]) }
-    let people = realm.objects(Person.self)
-    #expect(people.max(ofProperty: "age") as Double? == 5 && people.min(ofProperty: "age") as Int8? == 3)
-    #expect(people.sum(ofProperty: "age") as Double == 8 && people.sum(ofProperty: "age") as Int? == 8)
-    #expect(people.average(ofProperty: "age") as Double? == 4)
-  }
-
-  @Test("Counts are compared with ranges and sets of numbers")
-  func counts() throws {
-    let realm = try memoryRealm()
-    try realm.write {
-      realm.create(Everything.self, value: ["ints": [5, 6, 7]])
-      realm.create(Everything.self, value: ["ints": [1]])
-    }
-    let all = realm.objects(Everything.self)
-    #expect(all.where { $0.ints.count.contains(2...3) }.map(\.ints.count) == [3])
-    #expect(all.where { $0.ints.count.in([1, 8]) }.map(\.ints.count) == [1])
-    #expect(all.where { $0.ints.count.contains(1..<3) }.map(\.ints.count) == [1])
-    #expect(all.where { $0.ints.count == 1 || $0.ints.count > 2 }.count == 2)
   }
 }

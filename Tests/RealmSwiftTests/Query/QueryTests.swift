@@ -214,4 +214,28 @@ struct QueryTests {
     #expect(realm.objects(Person.self).index(of: realm.objects(Person.self)[2]) == 2)
     #expect(realm.objects(Person.self).description.hasPrefix("Results<Person> (\n\t[0] Person {"))
   }
+
+  @Test("Aggregates answer as the type that is asked for")
+  func aggregateTypes() throws {
+    let realm = try memoryRealm()
+    try realm.write { realm.add([Person(id: 1, name: "a", age: 3), Person(id: 2, name: "b", age: 5)]) }
+    let people = realm.objects(Person.self)
+    #expect(people.max(ofProperty: "age") as Double? == 5 && people.min(ofProperty: "age") as Int8? == 3)
+    #expect(people.sum(ofProperty: "age") as Double == 8 && people.sum(ofProperty: "age") as Int? == 8)
+    #expect(people.average(ofProperty: "age") as Double? == 4)
+  }
+
+  @Test("Counts are compared with ranges and sets of numbers")
+  func counts() throws {
+    let realm = try memoryRealm()
+    try realm.write {
+      realm.create(Everything.self, value: ["ints": [5, 6, 7]])
+      realm.create(Everything.self, value: ["ints": [1]])
+    }
+    let all = realm.objects(Everything.self)
+    #expect(all.where { $0.ints.count.contains(2...3) }.map(\.ints.count) == [3])
+    #expect(all.where { $0.ints.count.in([1, 8]) }.map(\.ints.count) == [1])
+    #expect(all.where { $0.ints.count.contains(1..<3) }.map(\.ints.count) == [1])
+    #expect(all.where { $0.ints.count == 1 || $0.ints.count > 2 }.count == 2)
+  }
 }

@@ -120,4 +120,24 @@ private struct RandomDates {
       #expect(try stored(date.timeIntervalSinceReferenceDate) == date.timeIntervalSinceReferenceDate)
     }
   }
+
+  @Test("Dates out of range and no dates at all are stored as the nearest there is")
+  func dates() throws {
+    let realm = try memoryRealm()
+    for interval in [1e300, -1e300, .infinity, -.infinity, .nan, 9.3e18, -9.3e18, -0.5, 1e15 + 0.25] {
+      try realm.write {
+        let object = realm.create(Everything.self, value: ["date": Date(timeIntervalSince1970: interval)])
+        let read = object.date.timeIntervalSince1970
+        if interval.isNaN { #expect(read == 0) }
+        if abs(interval) < 1e16 { #expect(read == interval) }
+        if interval > 1e17 { #expect(read > 9e18) }
+        if interval < -1e17 { #expect(read < -9e18) }
+        #expect(object.description.contains("date = "))
+      }
+    }
+    let dates = realm.objects(Everything.self)
+    #expect(dates.where { $0.date > Date(timeIntervalSince1970: .infinity) }.isEmpty)
+    #expect(dates.sorted(byKeyPath: "date").count == 9)
+    #expect(dates.max(of: \.date)!.timeIntervalSince1970 > 9e18)
+  }
 }

@@ -10,6 +10,12 @@ private class Account: Object {
 }
 
 @Suite struct Decimal128Tests {
+  @Test func `decimals are written as literals`() {
+    let (whole, fraction, text): (Decimal128, Decimal128, Decimal128) = (3, 1.5, "-0.10")
+    #expect(whole == Decimal128(integerLiteral: 3) && fraction == Decimal128(floatLiteral: 1.5))
+    #expect(text == Decimal128(stringLiteral: "-0.1"))
+  }
+
   @Test func `sums of money come out to the cent`() {
     let tenth: Decimal128 = 0.1
     #expect(tenth + 0.2 == 0.3 && (1...10).reduce(0) { sum, _ in sum + tenth } == 1)

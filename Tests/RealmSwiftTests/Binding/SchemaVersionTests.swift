@@ -5,80 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// One class of a program, as its versions have it.
-class Pet1: Object {
-  @Persisted var name = ""
-  @Persisted var age = 0
-  override class func _realmObjectName() -> String? { "Pet" }
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
-class Pet2: Object {
-  @Persisted(indexed: true) var name = ""
-  @Persisted var age = 0
-  @Persisted(indexed: true) var nick: String?
-  @Persisted var weight = 3.5
-  @Persisted var friends: List<Pet2>
-  @Persisted var any: AnyRealmValue
-  override class func _realmObjectName() -> String? { "Pet" }
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
-class PetWithoutAge: Object {
-  @Persisted var name = ""
-  override class func _realmObjectName() -> String? { "Pet" }
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
-class PetWithIndex: Object {
-  @Persisted var age = 0
-  @Persisted(indexed: true) var name = ""
-  override class func _realmObjectName() -> String? { "Pet" }
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
-class PetWithKey: Object {
-  @Persisted(primaryKey: true) var name = ""
-  @Persisted var age = 0
-  override class func _realmObjectName() -> String? { "Pet" }
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
-class PetWithOptionals: Object {
-  @Persisted var name: String?
-  @Persisted var age: String
-  override class func _realmObjectName() -> String? { "Pet" }
-  override class func shouldIncludeInDefaultSchema() -> Bool { false }
-}
-
-@Suite struct SchemaVersionTests {
-  /// Opens the file with one class, calls `body`, and lets it go.
-  @discardableResult
-  private func open<Result>(
-    _ file: TemporaryFile, _ type: ObjectBase.Type, version: UInt64 = 0,
-    _ change: (inout Realm.Configuration) -> Void = { _ in },
-    _ body: (Realm) throws -> Result
-  ) throws -> Result {
-    var configuration = Realm.Configuration(
-      fileURL: file.url, schemaVersion: version, objectTypes: [type])
-    change(&configuration)
-    return try autoreleasing { try body(Realm(configuration: configuration)) }
-  }
-
-  private func makePets(_ file: TemporaryFile, version: UInt64 = 0) throws {
-    try open(file, Pet1.self, version: version) { realm in
-      try realm.write {
-        for age in 0..<1000 { realm.create(Pet1.self, value: ["name": "pet \(age % 10)", "age": age]) }
-      }
-    }
-  }
-
-  private func refusal(_ file: TemporaryFile, _ type: ObjectBase.Type, version: UInt64 = 0) -> String {
-    let error = #expect(throws: Realm.Error.self) { try open(file, type, version: version) { _ in } }
-    #expect(error?.code == .schemaMismatch && error?.fileURL == file.url)
-    return error?.localizedDescription ?? ""
-  }
-
+@Suite struct SchemaVersionTests: PetFileTests {
   @Test func `properties are added under a higher version, and rows there are have their zero`() throws {
     let file = TemporaryFile()
     try makePets(file)
@@ -134,23 +61,6 @@ class PetWithOptionals: Object {
     try open(file, Dog.self, { $0.objectTypes = [Dog.self, Person.self] }) { realm in
       #expect(realm.schema["Pet"] == nil)
     }
-  }
-
-  @Test func `what needs a migration says what, whatever the version`() throws {
-    let file = TemporaryFile()
-    try makePets(file)
-    let before = try Data(contentsOf: file.url)
-    #expect(refusal(file, PetWithoutAge.self).contains("property Pet.age: Int was removed\n"))
-    #expect(refusal(file, PetWithKey.self).contains("property Pet.name became the primary key\n"))
-    let message = refusal(file, PetWithOptionals.self)
-    #expect(message.contains("property Pet.name changed from String to String?\n"))
-    #expect(message.contains("property Pet.age changed from Int to String\n"))
-    #expect(message.contains("schemaVersion") && message.contains("migrationBlock"))
-    let keys = refusal(file, PetWithKey.self, version: 2)
-    #expect(
-      keys.contains("Pet.name is the primary key") && keys.contains("'pet 0', 'pet 1', 'pet 2'"), "\(keys)")
-    #expect(try Data(contentsOf: file.url).count == before.count)
-    try open(file, Pet1.self) { realm in #expect(realm.objects(Pet1.self).count == 1000) }
   }
 
   @Test func `a block is called once for each raised version, and never for a new file`() throws {
