@@ -67,6 +67,8 @@ let package = Package(
       swiftSettings: testedSettings),
     .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
+      name: "RealmInterchange", dependencies: ["CPlatform", "RealmStorage"], swiftSettings: testedSettings),
+    .target(
       name: "RealmSwift",
       dependencies: ["CPlatform", "RealmQuery", "RealmStorage", "RealmSync", "RealmSyncClient"],
       swiftSettings: testedSettings),
@@ -75,8 +77,8 @@ let package = Package(
     .executableTarget(
       name: "RealmTool",
       dependencies: [
-        "RealmQuery", "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CPlatform", "RealmInterchange", "RealmQuery", "RealmServer", "RealmStorage", "RealmSync",
+        "RealmSyncClient", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
     .target(
@@ -163,6 +165,9 @@ let package = Package(
       path: "Examples/SharedToDo", exclude: ["demo.sh"], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "RealmInterchangeTests", dependencies: ["RealmInterchange", "RealmStorage", "TestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmQueryTests", dependencies: ["RealmQuery", "RealmStorage", "TestSupport"],

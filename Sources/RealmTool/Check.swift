@@ -1,4 +1,5 @@
 import ArgumentParser
+import RealmInterchange
 import RealmStorage
 
 struct Check: ParsableCommand {

@@ -1,3 +1,4 @@
+import RealmInterchange
 import RealmStorage
 
 extension ComparedValue {

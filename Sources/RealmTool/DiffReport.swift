@@ -1,3 +1,4 @@
+import RealmInterchange
 import RealmStorage
 
 /// Writes how two files differ, and counts it.

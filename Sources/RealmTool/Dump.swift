@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RealmInterchange
 import RealmStorage
 
 struct Dump: ParsableCommand {
@@ -64,7 +65,16 @@ struct Dump: ParsableCommand {
   @Flag(help: "Goes on behind damage, and tells at the end what was left out.")
   var keepGoing = false
 
+  @Flag(
+    help:
+      "Objects instead of rows: embedded objects stand in their owner, links are primary keys. With --json it is what `realm export` writes."
+  )
+  var nested = false
+
   func validate() throws {
+    if nested, keepGoing || changelog {
+      throw ValidationError("--nested goes with neither --keep-going nor --changelog.")
+    }
     if let limit, limit < 0 { throw ValidationError("--limit takes a number from 0 on, not \(limit).") }
     if changelog, json || keepGoing || table != nil || tree != nil {
       throw ValidationError("--changelog goes with --limit only.")
@@ -83,6 +93,7 @@ struct Dump: ParsableCommand {
     for tree in trees { work.add(UInt64(try snapshot.tree(tree).count())) }
     // Also where reading ends in an error, which is said on the same terminal.
     defer { work.finish() }
+    if nested { return try dumpObjects(snapshot, tables, trees, work) }
     let names = TableNames(all.map(\.schema))
     if json { for table in tables { try Output.line(names.json(table.schema)) } }
     for table in tables { try dump(table, names, work) }
@@ -105,17 +116,33 @@ struct Dump: ParsableCommand {
       "There is no \(what) '\(name)' in \(options.file). The \(what)s there are: \(found).")
   }
 
+  private func dumpObjects(_ snapshot: Snapshot, _ tables: [Table], _ trees: [String], _ work: DumpWork)
+    throws
+  {
+    let lines = try ObjectLines(snapshot)
+    if json { for line in try lines.head() { try Output.line(line) } }
+    for table in tables where !table.schema.isEmbedded && work.begin() {
+      if json {
+        try lines.forEachObject(of: table) { work.put($0) }
+      } else {
+        try lines.forEachText(of: table) { work.put($0) }
+      }
+      try work.end()
+    }
+    for tree in trees { try dump(snapshot.tree(tree), named: tree, work) }
+  }
+
   private func dump(_ table: Table, _ names: TableNames, _ work: DumpWork) throws {
     guard work.begin() else { return }
     let line = RowLine(table.schema, names, json: json)
-    try table.forEach { key, values in work.put(line.text(key, values)) }
+    try table.forEach { key, values in work.put { line.write(key, values, to: &$0) } }
     try work.end()
   }
 
   private func dump(_ tree: Tree, named name: String, _ work: DumpWork) throws {
     guard work.begin() else { return }
     let line = EntryLine(tree: name, json: json)
-    try tree.forEach { key, value in work.put(line.text(key, value)) }
+    try tree.forEach { key, value in work.put { line.write(key, value, to: &$0) } }
     try work.end()
   }
 }
@@ -130,6 +157,7 @@ final class DumpWork {
   private var left = 0
   /// Why its last line could not be written.
   private var failure: OutputError?
+  private var line = JSONWriter()
 
   init(limit: Int?) { self.limit = limit ?? .max }
 
@@ -145,8 +173,15 @@ final class DumpWork {
     return left > 0
   }
 
+  /// Puts out the line that `write` appends. Answers whether more lines are wanted.
+  func put(_ write: (inout JSONWriter) -> Void) -> Bool {
+    line.clear()
+    write(&line)
+    return put(line.bytes)
+  }
+
   /// Answers whether more lines are wanted.
-  func put(_ line: String) -> Bool {
+  func put(_ line: [UInt8]) -> Bool {
     do { try Output.line(line) } catch {
       failure = error
       return false
@@ -162,75 +197,4 @@ final class DumpWork {
   }
 
   func finish() { bar.finish() }
-}
-
-/// How a row is written.
-struct RowLine {
-  private let name: String
-  private let quotedName: String
-  private let columns: [Column]
-  private let names: TableNames
-  private let json: Bool
-
-  init(_ schema: TableSchema, _ names: TableNames, json: Bool) {
-    name = schema.name
-    quotedName = JSON.string(schema.name)
-    columns = schema.columns
-    self.names = names
-    self.json = json
-  }
-
-  /// - Parameter values: in the order of the columns.
-  func text(_ key: UInt64, _ values: [Value]) -> String {
-    let cells = zip(columns, values).lazy.filter { !$0.0.isCompanion }
-    return json
-      ? jsonText(key, cells.map { $1.json(of: $0, names) })
-      : plainText(key, cells.map { "\($0.name)=\($1.text)" })
-  }
-
-  /// - Parameter values: in the order of the columns, nil for one that can't be read.
-  func text(_ key: UInt64, _ values: [Value?]) -> String {
-    let cells = zip(columns, values).lazy.filter { !$0.0.isCompanion }
-    return json
-      ? jsonText(key, cells.map { $1?.json(of: $0, names) ?? JSON.lost })
-      : plainText(key, cells.map { "\($0.name)=\($1?.text ?? "(lost)")" })
-  }
-
-  private func jsonText(_ key: UInt64, _ values: [String]) -> String {
-    JSON.object([("table", quotedName), ("key", JSON.integer(key)), ("values", JSON.array(values))])
-  }
-
-  private func plainText(_ key: UInt64, _ cells: [String]) -> String {
-    ([name, "\(key)"] + cells).joined(separator: "\t")
-  }
-}
-
-/// How an entry of a named tree is written.
-struct EntryLine {
-  let tree: String
-  let json: Bool
-
-  /// - Parameter value: nil for one that can't be read.
-  func text(_ key: [UInt8], _ value: [UInt8]?) -> String {
-    guard json else { return "\(tree)\t\(Self.text(key))\t\(value.map(Self.text) ?? "(lost)")" }
-    return JSON.object([
-      ("tree", JSON.string(tree)), ("key", JSON.bytes(key)), ("value", value.map(JSON.bytes) ?? JSON.lost),
-    ])
-  }
-
-  static func text(_ bytes: [UInt8]) -> String {
-    String(validating: bytes, as: UTF8.self)?.replacingOccurrences(of: "\n", with: "\\n")
-      ?? "base64:\(Data(bytes).base64EncodedString())"
-  }
-}
-
-extension JSON {
-  /// Bytes of a named tree: as a string where they are text.
-  static func bytes(_ bytes: [UInt8]) -> String {
-    if let text = String(validating: bytes, as: UTF8.self) { return string(text) }
-    return tagged("$data", Data(bytes).base64EncodedString())
-  }
-
-  /// A value that can't be read.
-  static let lost = object([("$lost", bool(true))])
 }

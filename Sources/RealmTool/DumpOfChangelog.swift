@@ -1,4 +1,5 @@
 import ArgumentParser
+import RealmInterchange
 import RealmStorage
 
 /// The changesets of a synced file, for people.

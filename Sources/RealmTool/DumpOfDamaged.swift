@@ -1,4 +1,5 @@
 import ArgumentParser
+import RealmInterchange
 import RealmStorage
 
 extension Dump {
@@ -29,14 +30,14 @@ extension Dump {
   ) throws {
     guard work.begin() else { return }
     let line = RowLine(table.schema, names, json: json)
-    try salvage.forEachRow(of: table) { key, values in work.put(line.text(key, values)) }
+    try salvage.forEachRow(of: table) { key, values in work.put { line.write(key, values, to: &$0) } }
     try work.end()
   }
 
   private func dump(_ tree: Salvage.SalvagedTree, of salvage: Salvage, _ work: DumpWork) throws {
     guard work.begin() else { return }
     let line = EntryLine(tree: tree.name, json: json)
-    try salvage.forEachEntry(of: tree) { key, value in work.put(line.text(key, value)) }
+    try salvage.forEachEntry(of: tree) { key, value in work.put { line.write(key, value, to: &$0) } }
     try work.end()
   }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import RealmInterchange
 import RealmStorage
 
 struct Info: ParsableCommand {
@@ -23,7 +24,7 @@ struct Info: ParsableCommand {
     try Output.row("File", options.file)
     try Output.row("Size", "\(Wording.bytes(info.fileLength)) (\(info.fileLength) bytes)")
     try Output.row("Format", Self.format(of: info))
-    try Output.row("File id", Wording.hex(info.fileID))
+    try Output.row("File id", Hexadecimal.text(info.fileID))
     try Output.row("Encrypted", info.isEncrypted ? "yes" : "no")
     try Output.row("Version", "\(info.version)")
     try Output.row("Schema version", "\(info.schemaVersion)")
@@ -64,7 +65,7 @@ struct Info: ParsableCommand {
       ("file", JSON.string(options.file)), ("fileBytes", JSON.integer(info.fileLength)),
       ("format", "\(info.isLastDraft ? 0 : MetaPage.format)"),
       ("draft", info.isLastDraft ? "\(MetaPage.lastDraft)" : "null"),
-      ("fileID", JSON.string(Wording.hex(info.fileID))), ("encrypted", JSON.bool(info.isEncrypted)),
+      ("fileID", JSON.string(Hexadecimal.text(info.fileID))), ("encrypted", JSON.bool(info.isEncrypted)),
       ("version", JSON.integer(info.version)), ("schemaVersion", JSON.integer(info.schemaVersion)),
       ("tables", "\(info.tableCount)"), ("rows", "\(info.rowCount)"), ("trees", "\(info.treeCount)"),
       ("pendingChangesets", info.changesetCount.map { "\($0)" } ?? "null"),

@@ -11,6 +11,11 @@ enum Output {
     try standard.withLock { (buffer) throws(OutputError) in try buffer.append(text) }
   }
 
+  /// The same of a line in UTF-8.
+  static func line(_ bytes: [UInt8]) throws(OutputError) {
+    try standard.withLock { (buffer) throws(OutputError) in try buffer.append(bytes) }
+  }
+
   /// Writes what is still in the buffer.
   static func flush() throws(OutputError) {
     try standard.withLock { (buffer) throws(OutputError) in try buffer.flush() }
@@ -29,7 +34,7 @@ enum Output {
       try body()
       try flush()
     } catch let error as OutputError {
-      throw OutputError(errno: error.errno, remark: remark)
+      throw OutputError(errno: error.errno, remark: remark, path: error.path)
     }
   }
 
@@ -63,6 +68,8 @@ struct OutputError: Error, CustomStringConvertible {
   var errno: CInt
   /// A sentence on what was done or found nevertheless; empty for nothing.
   var remark = ""
+  /// The file that can't be written; nil for standard output.
+  var path: String?
 
   /// Greater than all others in rank: with any other code who asked would take the output for whole.
   static let exitCode: CInt = 4
@@ -74,7 +81,7 @@ struct OutputError: Error, CustomStringConvertible {
       case EPIPE: "who reads it has closed the pipe"
       default: String(cString: strerror(errno))
       }
-    return "Standard output can't be written: \(reason) (error \(errno))."
+    return "\(path ?? "Standard output") can't be written: \(reason) (error \(errno))."
       + (remark.isEmpty ? "" : " " + remark)
   }
 }
@@ -92,8 +99,10 @@ struct OutputBuffer: ~Copyable {
     bytes.reserveCapacity(Self.size)
   }
 
-  mutating func append(_ line: String) throws(OutputError) {
-    bytes.append(contentsOf: line.utf8)
+  mutating func append(_ line: String) throws(OutputError) { try append(Array(line.utf8)) }
+
+  mutating func append(_ line: [UInt8]) throws(OutputError) {
+    bytes.append(contentsOf: line)
     bytes.append(UInt8(ascii: "\n"))
     if writesLines || bytes.count >= Self.size { try flush() }
   }

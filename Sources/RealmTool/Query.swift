@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import RealmQuery
+import RealmInterchange
 import RealmStorage
 
 struct Query: ParsableCommand {
@@ -45,7 +45,7 @@ struct Query: ParsableCommand {
 
   func run() throws {
     let snapshot = try options.open().snapshot()
-    let (table, search) = try prepared(snapshot)
+    let (table, search) = try QueryRequest(query).search(snapshot.tables(), in: options.file)
     if explain { return try Output.line(Wording.shown(search.explain())) }
     if count { return try Output.line("\(search.count())") }
     let names = TableNames(try snapshot.tables().map(\.schema))
@@ -71,81 +71,5 @@ struct Query: ParsableCommand {
     var values: [Value] = []
     for column in table.schema.properties { values.append(try table.value(column, ofRow: row) ?? .null) }
     return values
-  }
-
-  private func prepared(_ snapshot: Snapshot) throws -> (Table, RowSearch) {
-    let request = try QueryRequest(query)
-    let tables = try snapshot.tables()
-    let schemas = tables.map(\.schema)
-    guard let table = tables.first(where: { $0.schema.name.utf8.elementsEqual(request.table.utf8) }) else {
-      let names = schemas.isEmpty ? "none" : schemas.map(\.name).joined(separator: ", ")
-      throw ValidationError(
-        "There is no table '\(request.table)' in \(options.file). The tables there are: \(names).")
-    }
-    // What kept an object from being looked up: it is not taken for one that is not there.
-    var failure: StorageError?
-    let plan: RowPlan
-    do throws(QueryError) {
-      let binder = QueryBinder(
-        QueryNames(tables: schemas), table: table.schema.id, language: .rql, text: request.text
-      ) { id, key in
-        guard let table = tables.first(where: { $0.schema.id == id }),
-          let column = table.schema.columns.firstIndex(where: { $0.index == .unique })
-        else { return nil }
-        do throws(StorageError) {
-          return try table.rows(where: .compare(ColumnPath(column), .equal, key)).first
-        } catch {
-          failure = error
-          return nil
-        }
-      }
-      plan = try binder.plan(try QueryParser.rql(request.text))
-    } catch {
-      Output.complain("\(error)")
-      throw ExitCode(2)
-    }
-    if let failure { throw failure }
-    return (table, RowSearch(plan, in: table))
-  }
-}
-
-/// A query as it is given to the tool: the name of a table, and what is asked of it.
-struct QueryRequest {
-  var table: String
-  /// A condition with descriptors.
-  var text: String
-
-  /// - Throws: where there is no name, or something else than WHERE, SORT, DISTINCT or LIMIT behind it.
-  init(_ query: String) throws {
-    let query = query.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard let first = query.first else {
-      throw ValidationError("The query is empty; begin it with the name of a table.")
-    }
-    let rest: Substring
-    if first == "\"" || first == "'" {
-      guard let end = query.dropFirst().firstIndex(of: first) else {
-        throw ValidationError("The name of the table has no closing \(first).")
-      }
-      table = String(query[query.index(after: query.startIndex)..<end])
-      rest = query[query.index(after: end)...]
-    } else {
-      let end = query.firstIndex(where: \.isWhitespace) ?? query.endIndex
-      table = String(query[..<end])
-      rest = query[end...]
-    }
-    let behind = rest.trimmingCharacters(in: .whitespacesAndNewlines)
-    let word = behind.prefix { $0.isLetter }.lowercased()
-    switch word {
-    case "where": text = String(behind.dropFirst(word.count))
-    case "": text = "TRUEPREDICATE"
-    case "sort", "distinct", "limit": text = "TRUEPREDICATE " + behind
-    default:
-      throw ValidationError(
-        "'\(behind.prefix(20))' stands behind the name of the table; WHERE, SORT, DISTINCT or LIMIT may.")
-    }
-    guard word != "" || behind.isEmpty else {
-      throw ValidationError(
-        "'\(behind.prefix(20))' stands behind the name of the table; WHERE, SORT, DISTINCT or LIMIT may.")
-    }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RealmInterchange
 import RealmStorage
 
 /// Rows as lines for programs.
@@ -12,7 +13,7 @@ enum QueryLines {
   }
 
   static func csvHead(_ schema: TableSchema) -> String {
-    (["key"] + schema.properties.map { quoted($0.name) }).joined(separator: ",")
+    (["key"] + schema.properties.map { CSVCells.quoted($0.name) }).joined(separator: ",")
   }
 
   static func csv(_ schema: TableSchema, _ names: TableNames) -> (UInt64, [Value]) -> String {
@@ -26,23 +27,12 @@ enum QueryLines {
   private static func field(_ value: Value, _ column: Column, _ names: TableNames) -> String {
     switch value {
     case .null: ""
-    case .string(let text): text.isEmpty ? "\"\"" : quoted(text)
+    case .string(let text): text.isEmpty ? "\"\"" : CSVCells.quoted(text)
     case .data(let bytes): bytes.isEmpty ? "\"\"" : Data(bytes).base64EncodedString()
     case .link(let key): "\(key)"
-    case .list, .map, .typedLink: quoted(value.json(of: column, names))
-    default: quoted(value.text)
+    case .list, .map, .typedLink: CSVCells.quoted(value.json(of: column, names))
+    default: CSVCells.quoted(value.text)
     }
-  }
-
-  /// By RFC 4180: what has a comma, a quotation mark or a line's end in it stands in quotation marks. Bytes are looked at: a mark behind a quotation mark makes one character of both.
-  private static func quoted(_ field: String) -> String {
-    guard field.utf8.contains(where: { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }) else { return field }
-    var bytes: [UInt8] = [0x22]
-    for byte in field.utf8 {
-      if byte == 0x22 { bytes.append(0x22) }
-      bytes.append(byte)
-    }
-    return String(decoding: bytes + [0x22], as: UTF8.self)
   }
 }
 

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import RealmInterchange
+import RealmQuery
 import RealmStorage
 
 /// The command line tool `realm`.
@@ -10,7 +12,7 @@ struct RealmTool: ParsableCommand {
     abstract: "Looks into .realm files: what is in them, where the bytes go, and whether all is whole.",
     discussion: """
       Exit codes: 0 fine, 1 damage found, 2 wrong usage, 3 the file can't be opened, 4 the output can't be written; of diff 0 \
-      equal, 1 different, 5 damage kept it from comparing. \
+      equal, 1 different, 5 damage kept it from comparing; of import and export 6, what is read can't be imported or exported. \
       4 comes before all others: what was found is then not told, or only in part; a line on standard error says what is \
       known.
       """,
@@ -18,7 +20,7 @@ struct RealmTool: ParsableCommand {
       "realm \(LibraryVersion.current), file format \(MetaPage.format)",
     subcommands: [
       Info.self, Check.self, Dump.self, Query.self, Schema.self, Stats.self, Diff.self, Copy.self,
-      Compact.self, SalvageFile.self, SyncLab.self,
+      Compact.self, SalvageFile.self, Export.self, Import.self, Shell.self, Watch.self, SyncLab.self,
     ])
 
   static func main() {
@@ -43,6 +45,10 @@ struct RealmTool: ParsableCommand {
       return (OutputError.exitCode, "\(error)")
     } catch let error as StorageError {
       return (error.exitCode, "\(error)")
+    } catch let error as QueryError {
+      return (2, "\(error)")
+    } catch let error as InterchangeError {
+      return (InterchangeError.exitCode, error.description)
     } catch let error as ExitCode {
       return (error.rawValue, nil)
     } catch {
@@ -77,6 +83,11 @@ struct RealmTool: ParsableCommand {
     if let complaint = ending.complaint { Output.complain(complaint) }
     return ending.code
   }
+}
+
+extension InterchangeError {
+  /// The input of an import is wrong, or something can't be exported.
+  static let exitCode: CInt = 6
 }
 
 extension StorageError {

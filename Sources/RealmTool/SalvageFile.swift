@@ -1,9 +1,6 @@
 import ArgumentParser
 import Foundation
-import RealmServer
 import RealmStorage
-import RealmSync
-import RealmSyncClient
 
 struct SalvageFile: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -23,15 +20,12 @@ struct SalvageFile: ParsableCommand {
 
   @OptionGroup var made: TargetOptions
 
-  /// They say what was agreed with a server, and mean nothing in a file that is not synced.
-  private static let syncTrees: Set = [ClientPosition.tree, MergeRecords.treeName, ServerStore.name]
-
   func run() throws {
     let (key, target) = (try made.key(), made.target)
     try options.requireFile()
     let source = try options.openNewest()
     let report = try SalvageCopy.write(
-      source, from: options.file, to: target, encryptionKey: key, leavingOut: Self.syncTrees)
+      source, from: options.file, to: target, encryptionKey: key, leavingOut: Export.syncTrees)
     try Output.telling("The new file was made.") {
       let rows = Wording.count(report.rows, "row")
       let tables = Wording.count(report.tables, "table")

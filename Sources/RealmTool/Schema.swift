@@ -1,4 +1,5 @@
 import ArgumentParser
+import RealmInterchange
 import RealmStorage
 
 struct Schema: ParsableCommand {
@@ -78,39 +79,7 @@ extension Schema {
   }
 }
 
-/// Speaks of schemas; links name their table.
-struct TableNames {
-  private let names: [UInt32: String]
-
-  subscript(table: UInt32) -> String? { names[table] }
-
-  init(_ schemas: [TableSchema]) {
-    // Ids come from the file: of two that are alike the first counts.
-    names = Dictionary(schemas.map { ($0.id, $0.name) }) { first, _ in first }
-  }
-
-  /// A table with its columns, as a line of a dump.
-  func json(_ schema: TableSchema, rows: Int? = nil) -> String {
-    var members = [("table", JSON.string(schema.name)), ("embedded", JSON.bool(schema.isEmbedded))]
-    if let rows { members.append(("rows", "\(rows)")) }
-    if schema.hasElementIDs { members.append(("elementIDs", JSON.bool(true))) }
-    members.append(("columns", JSON.array(schema.properties.map(json))))
-    return JSON.object(members)
-  }
-
-  func json(_ column: Column) -> String {
-    var members = [
-      ("name", JSON.string(column.name)), ("type", JSON.string(column.type.name)),
-      ("optional", JSON.bool(column.isOptional)), ("collection", JSON.string(column.collection.name)),
-      ("index", JSON.string(column.index.name)),
-    ]
-    if column.type == .link {
-      members.append(("target", names[column.target].map(JSON.string) ?? "null"))
-    }
-    if let value = column.storedDefault { members.append(("default", value.json(of: column, self))) }
-    return JSON.object(members)
-  }
-
+extension TableNames {
   /// A line for each column.
   func lines(_ schema: TableSchema) -> [String] {
     let width = schema.properties.map(\.name.count).max() ?? 0
@@ -126,52 +95,9 @@ struct TableNames {
     // Of links and mixed values it follows from the rest; to say so of each would be noise.
     if column.isOptional, column.type != .link, column.type != .mixed { words.append("optional") }
     words.append(column.type.name)
-    if column.type == .link { words.append("to \(names[column.target] ?? "a table that is not there")") }
+    if column.type == .link { words.append("to \(self[column.target] ?? "a table that is not there")") }
     let index = column.index == .none ? "" : ", \(column.index.name)"
     let stored = column.storedDefault.map { ", default \($0.text)" } ?? ""
     return words.joined(separator: " ") + index + stored
-  }
-}
-
-extension ColumnType {
-  /// Stands in dumps: never rename.
-  var name: String {
-    switch self {
-    case .bool: "bool"
-    case .int64: "int64"
-    case .float: "float"
-    case .double: "double"
-    case .string: "string"
-    case .data: "data"
-    case .date: "date"
-    case .objectID: "objectID"
-    case .uuid: "uuid"
-    case .decimal128: "decimal128"
-    case .link: "link"
-    case .mixed: "mixed"
-    }
-  }
-}
-
-extension ColumnCollection {
-  /// Stands in dumps: never rename.
-  var name: String {
-    switch self {
-    case .none: "none"
-    case .list: "list"
-    case .set: "set"
-    case .map: "map"
-    }
-  }
-}
-
-extension ColumnIndex {
-  /// Stands in dumps: never rename.
-  var name: String {
-    switch self {
-    case .none: "none"
-    case .plain: "indexed"
-    case .unique: "primary key"
-    }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import RealmInterchange
 import RealmStorage
 
 struct Stats: ParsableCommand {

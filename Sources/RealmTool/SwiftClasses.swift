@@ -1,3 +1,4 @@
+import RealmInterchange
 import RealmStorage
 
 /// The tables of a file as the source of Swift classes that open it.

@@ -1,4 +1,5 @@
 import Foundation
+import RealmInterchange
 
 /// How sizes, counts, times and bytes are told.
 enum Wording {
@@ -23,17 +24,13 @@ enum Wording {
     try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
   }
 
-  static func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { String(format: "%02x", $0) }.joined()
-  }
-
   /// A text as it may be put on a terminal: what would be a command there is written as in JSON. Line ends and tabs stay.
   static func shown(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: JSON.isUnsafe) else { return text }
     var shown = ""
     for scalar in text.unicodeScalars {
       if JSON.isUnsafe(scalar), scalar != "\n", scalar != "\t" {
-        shown += "\\u" + JSON.hex(UInt64(scalar.value), digits: 4)
+        shown += "\\u" + Hexadecimal.text(UInt64(scalar.value), digits: 4)
       } else {
         shown.unicodeScalars.append(scalar)
       }

@@ -1,3 +1,4 @@
+import RealmInterchange
 import RealmStorage
 
 /// What a line of the lab asks for.

@@ -1,4 +1,5 @@
 import Foundation
+import RealmInterchange
 import RealmServer
 
 /// The files of a lab: one of the server and one of each device, and beside them two short texts, which tell

@@ -1,3 +1,4 @@
+import RealmInterchange
 import RealmStorage
 
 /// Reads the commands of the lab.

@@ -1,3 +1,4 @@
+import RealmInterchange
 import RealmServer
 import RealmStorage
 import RealmSyncClient

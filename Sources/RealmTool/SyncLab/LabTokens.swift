@@ -1,3 +1,4 @@
+import RealmInterchange
 import RealmStorage
 
 /// A part of a command line.

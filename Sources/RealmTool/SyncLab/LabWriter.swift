@@ -1,3 +1,4 @@
+import RealmInterchange
 import RealmStorage
 
 /// Writes the changes of a device, as a program does. All that could be wrong with them is looked at before:

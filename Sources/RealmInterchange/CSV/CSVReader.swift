@@ -1,0 +1,135 @@
+/// Reads comma-separated values as RFC 4180 has them, in UTF-8. Lines may end with a line feed or with carriage return and line feed.
+///
+/// By hand: readers at hand tell no places, take a whole file into memory, and don't tell an empty text from nothing.
+package final class CSVReader {
+  package struct Field: Sendable {
+    package var text: String
+    /// It stands in quotation marks: then it is a text also where it is empty.
+    package var isQuoted: Bool
+    package var line: Int
+    /// The byte of its line, from 1 on.
+    package var column: Int
+  }
+
+  package struct Record: Sendable {
+    package var line: Int
+    package var fields: [Field]
+  }
+
+  private let input: InputBytes
+  private let delimiter: UInt8
+  private var line = 1
+  private var column = 1
+  private var bytes = 0
+
+  /// - Parameter delimiter: what stands between fields: an ASCII character that is neither a quotation mark nor a line's end.
+  package init(_ input: InputBytes, delimiter: UInt8 = UInt8(ascii: ",")) {
+    (self.input, self.delimiter) = (input, delimiter)
+  }
+
+  /// The next record that is no empty line; nil at the end.
+  ///
+  /// - Throws: `InputProblem`, behind which the next call reads the next line; `InterchangeError`.
+  package func next() throws -> Record? {
+    while let byte = try input.peek() {
+      if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
+        _ = try advance()
+        if byte == UInt8(ascii: "\n") { endLine() }
+        continue
+      }
+      // Some programs begin a text in UTF-8 with a byte order mark.
+      if line == 1, column == 1, byte == 0xef {
+        for _ in 0..<3 { _ = try advance() }
+        column = 1
+        continue
+      }
+      return try record()
+    }
+    return nil
+  }
+
+  private func record() throws -> Record {
+    bytes = 0
+    var record = Record(line: line, fields: [])
+    while true {
+      let (field, isLast) = try self.field()
+      record.fields.append(field)
+      if isLast { return record }
+    }
+  }
+
+  private func field() throws -> (Field, isLast: Bool) {
+    let (startLine, startColumn) = (line, column)
+    var text: [UInt8] = []
+    let isQuoted = try input.peek() == UInt8(ascii: "\"")
+    if isQuoted { text = try quoted(startLine, startColumn) }
+    while true {
+      guard let byte = try advance() else {
+        return (try made(text, isQuoted, startLine, startColumn), true)
+      }
+      switch byte {
+      case delimiter: return (try made(text, isQuoted, startLine, startColumn), false)
+      case UInt8(ascii: "\n"):
+        endLine()
+        return (try made(text, isQuoted, startLine, startColumn), true)
+      case UInt8(ascii: "\r"):
+        if try input.peek() == UInt8(ascii: "\n") { continue }
+        fallthrough
+      case _ where isQuoted:
+        throw try problem(
+          at: line, column - 1,
+          "There is something between a closing quotation mark and the end of the field.")
+      case UInt8(ascii: "\""):
+        throw try problem(
+          at: line, column - 1, "A quotation mark stands in a field that is not in quotation marks.")
+      default: text.append(byte)
+      }
+    }
+  }
+
+  /// What stands between quotation marks; two of them stand for one.
+  private func quoted(_ startLine: Int, _ startColumn: Int) throws -> [UInt8] {
+    var text: [UInt8] = []
+    _ = try advance()
+    while let byte = try advance() {
+      if byte == UInt8(ascii: "\"") {
+        guard try input.peek() == UInt8(ascii: "\"") else { return text }
+        _ = try advance()
+      }
+      text.append(byte)
+      if byte == UInt8(ascii: "\n") { endLine() }
+    }
+    throw InputProblem(line: startLine, column: startColumn, "The field has no closing quotation mark.")
+  }
+
+  private func made(_ bytes: [UInt8], _ isQuoted: Bool, _ line: Int, _ column: Int) throws -> Field {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw InputProblem(line: line, column: column, "The field is no text in UTF-8.")
+    }
+    return Field(text: text, isQuoted: isQuoted, line: line, column: column)
+  }
+
+  /// What is wrong; the rest of the line is left out.
+  private func problem(at line: Int, _ column: Int, _ reason: String) throws -> InputProblem {
+    while let byte = try advance() {
+      if byte == UInt8(ascii: "\n") {
+        endLine()
+        break
+      }
+    }
+    return InputProblem(line: line, column: column, reason)
+  }
+
+  private func advance() throws(InterchangeError) -> UInt8? {
+    guard let byte = try input.next() else { return nil }
+    column += 1
+    bytes += 1
+    try input.checkLength(bytes)
+    return byte
+  }
+
+  private func endLine() {
+    line += 1
+    column = 1
+  }
+}

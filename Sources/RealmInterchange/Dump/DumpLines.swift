@@ -1,0 +1,84 @@
+package import RealmStorage
+
+/// How a row is written in a dump.
+package struct RowLine {
+  private let start: [UInt8]
+  private let name: String
+  private let columns: [Column]
+  private let names: TableNames
+  private let json: Bool
+
+  /// - Parameter json: the form that docs/dump-format.md describes; else one for people.
+  package init(_ schema: TableSchema, _ names: TableNames, json: Bool) {
+    name = schema.name
+    columns = schema.columns
+    self.names = names
+    self.json = json
+    start = Array(#"{"table":\#(JSON.string(schema.name)),"key":"#.utf8)
+  }
+
+  /// - Parameter values: in the order of the columns.
+  package func write(_ key: UInt64, _ values: [Value], to line: inout JSONWriter) {
+    guard json else { return line.raw(plain(key, zip(columns, values).map { ($0, $1.text) })) }
+    begin(key, &line)
+    var isFirst = true
+    for (column, value) in zip(columns, values) where !column.isCompanion {
+      if !isFirst { line.raw(",") }
+      isFirst = false
+      line.value(value, of: column, names)
+    }
+    line.raw("]}")
+  }
+
+  /// - Parameter values: in the order of the columns, nil for one that can't be read.
+  package func write(_ key: UInt64, _ values: [Value?], to line: inout JSONWriter) {
+    guard json else { return line.raw(plain(key, zip(columns, values).map { ($0, $1?.text ?? "(lost)") })) }
+    begin(key, &line)
+    var isFirst = true
+    for (column, value) in zip(columns, values) where !column.isCompanion {
+      if !isFirst { line.raw(",") }
+      isFirst = false
+      if let value { line.value(value, of: column, names) } else { line.raw(JSON.lost) }
+    }
+    line.raw("]}")
+  }
+
+  private func begin(_ key: UInt64, _ line: inout JSONWriter) {
+    line.raw(start)
+    line.integer(key)
+    line.raw(#","values":["#)
+  }
+
+  private func plain(_ key: UInt64, _ cells: [(column: Column, text: String)]) -> String {
+    let shown = cells.filter { !$0.column.isCompanion }.map { "\($0.column.name)=\($0.text)" }
+    return ([name, "\(key)"] + shown).joined(separator: "\t")
+  }
+}
+
+/// How an entry of a named tree is written in a dump.
+package struct EntryLine {
+  private let tree: String
+  private let json: Bool
+
+  package init(tree: String, json: Bool) { (self.tree, self.json) = (tree, json) }
+
+  /// - Parameter value: nil for one that can't be read.
+  package func write(_ key: [UInt8], _ value: [UInt8]?, to line: inout JSONWriter) {
+    guard json else {
+      return line.raw("\(tree)\t\(Self.text(key))\t\(value.map(Self.text) ?? "(lost)")")
+    }
+    line.raw(#"{"tree":"#)
+    line.string(tree)
+    line.raw(#","key":"#)
+    line.bytesOrText(key)
+    line.raw(#","value":"#)
+    if let value { line.bytesOrText(value) } else { line.raw(JSON.lost) }
+    line.raw("}")
+  }
+
+  /// For people: on one line.
+  package static func text(_ bytes: [UInt8]) -> String {
+    String(validating: bytes, as: UTF8.self)?.split(separator: "\n", omittingEmptySubsequences: false)
+      .joined(separator: "\\n") ?? "base64:\(Base64.text(bytes))"
+  }
+}

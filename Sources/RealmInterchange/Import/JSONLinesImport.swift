@@ -1,0 +1,47 @@
+package import RealmStorage
+
+/// Imports JSON Lines: either all lines that `ObjectLines` writes, or objects of one table, one on each line.
+package final class JSONLinesImport {
+  private let input: InputBytes
+  private let skipsUnknown: Bool
+  private var line = 0
+
+  package init(_ input: InputBytes, skipsUnknown: Bool) {
+    (self.input, self.skipsUnknown) = (input, skipsUnknown)
+  }
+
+  /// The next line that is not empty.
+  ///
+  /// - Throws: `InputProblem` for a line that is no JSON; `InterchangeError`.
+  package func next() throws -> (node: JSONNode, line: Int)? {
+    while let bytes = try input.line() {
+      line += 1
+      var text = bytes[...]
+      if line == 1, text.starts(with: [0xef, 0xbb, 0xbf]) { text = text.dropFirst(3) }
+      if text.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
+      do throws(JSONSyntaxError) {
+        return (try JSONParser.value(of: Array(text)), line)
+      } catch {
+        throw InputProblem(
+          line: line, column: error.offset + 1, "The line is no JSON: \(error.missing) is expected here.")
+      }
+    }
+    return nil
+  }
+
+  /// An object of a table.
+  ///
+  /// - Throws: `InputProblem`.
+  package func draft(
+    _ node: JSONNode, line: Int, of schema: TableSchema, oldKey: UInt64? = nil, _ reader: ValueReader
+  ) throws(InputProblem) -> ObjectDraft {
+    let place = { (offset: Int) in InputPlace(line: line, column: offset + 1) }
+    do throws(ValueReader.Problem) {
+      let cells = try reader.cells(of: node, schema, skipsUnknown: skipsUnknown, place: place)
+      return ObjectDraft(table: schema.id, cells: cells, oldKey: oldKey, place: place(node.offset))
+    } catch {
+      throw InputProblem(
+        line: line, column: error.offset + 1, property: error.property, value: error.value, error.reason)
+    }
+  }
+}

@@ -1,0 +1,217 @@
+package import RealmStorage
+
+/// Makes objects of drafts in a transaction. Links to objects that come later are set at the end.
+package final class ObjectInserter {
+  /// A value with a link to an object that was not there yet.
+  private struct Waiting {
+    let table: UInt32
+    let row: UInt64
+    let column: Int
+    let draft: ValueDraft
+    let place: InputPlace
+  }
+
+  /// What is done with an object whose primary key another one has.
+  package enum Duplicates: Sendable { case areProblems, replace }
+
+  private struct OpenTable {
+    let table: WritableTable
+    let schema: TableSchema
+    let key: Int?
+    /// The rows that rows of the input became, by their old keys.
+    var rows: [UInt64: UInt64] = [:]
+  }
+
+  private let transaction: WriteTransaction
+  private let tables: ImportTables
+  private let duplicates: Duplicates
+  private var open: [UInt32: OpenTable] = [:]
+  private var waiting: [Waiting] = []
+  /// Objects that were made or changed, without embedded ones.
+  package private(set) var count = 0
+
+  package init(_ transaction: WriteTransaction, _ tables: ImportTables, duplicates: Duplicates) {
+    (self.transaction, self.tables, self.duplicates) = (transaction, tables, duplicates)
+  }
+
+  /// Makes an object.
+  ///
+  /// - Throws: `InputProblem` if it can't be made, with nothing left of it; `InterchangeError` for a value that is beyond a limit of the
+  ///   file; `StorageError`.
+  package func insert(_ draft: ObjectDraft) throws {
+    do {
+      try insertWhole(draft)
+    } catch let error as StorageError {
+      // Something of the object may be there, so the transaction can't go on.
+      guard case .limitExceeded = error else { throw error }
+      throw InterchangeError("line \(draft.place.line): \(error)")
+    }
+  }
+
+  private func insertWhole(_ draft: ObjectDraft) throws {
+    let table = try opened(draft.table)
+    guard let key = table.key else {
+      _ = try make(draft)
+      count += 1
+      return
+    }
+    guard let cell = draft.cells.first(where: { $0.column == key }), case .value(let value) = cell.value
+    else {
+      throw InputProblem(
+        line: draft.place.line, column: draft.place.column, property: table.schema.columns[key].name,
+        "is missing: it is the primary key of \(table.schema.name).")
+    }
+    if let row = try table.table.row(withPrimaryKey: value) {
+      guard duplicates == .replace else {
+        throw InputProblem(
+          line: cell.place.line, column: cell.place.column, property: table.schema.columns[key].name,
+          value: value.text, "is the primary key of another object of \(table.schema.name).")
+      }
+      if let old = draft.oldKey { open[draft.table]?.rows[old] = row }
+      for cell in draft.cells where cell.column != key { try set(cell, table, row) }
+    } else {
+      _ = try make(draft)
+    }
+    count += 1
+  }
+
+  /// Sets the values of an object that is there.
+  ///
+  /// - Parameter row: the key of its row.
+  /// - Throws: `StorageError`.
+  package func change(_ row: UInt64, with draft: ObjectDraft) throws {
+    let table = try opened(draft.table)
+    for cell in draft.cells { try set(cell, table, row) }
+    count += 1
+  }
+
+  /// A link of a draft to an object that is not there; nil where there is none.
+  package func missingLink(in draft: ObjectDraft) throws -> LinkDraft? {
+    for cell in draft.cells {
+      if let link = try missingLink(in: cell.value) { return link }
+    }
+    return nil
+  }
+
+  private func missingLink(in draft: ValueDraft) throws -> LinkDraft? {
+    switch draft {
+    case .value: return nil
+    case .link(let link): return try row(of: link) == nil ? link : nil
+    case .embedded(let object): return try missingLink(in: object)
+    case .list(let elements):
+      for element in elements {
+        if let link = try missingLink(in: element) { return link }
+      }
+    case .map(let entries):
+      for entry in entries {
+        if let link = try missingLink(in: entry.value) { return link }
+      }
+    }
+    return nil
+  }
+
+  /// Sets the links that wait.
+  ///
+  /// - Parameter leaveOut: is called with a link to an object that is not there; the link stays out.
+  /// - Throws: what `leaveOut` throws; `StorageError`.
+  package func finish(_ leaveOut: (InputProblem) throws -> Void) throws {
+    for wait in waiting {
+      let table = try opened(wait.table)
+      let column = table.schema.columns[wait.column]
+      var missing: [LinkDraft] = []
+      let value = try value(of: wait.draft, column, &missing)
+      for link in missing {
+        try leaveOut(
+          InputProblem(
+            line: wait.place.line, column: wait.place.column, property: column.name, value: link.shown,
+            "is not there."))
+      }
+      if let value { try table.table.set(value, wait.column, ofRow: wait.row) }
+    }
+    waiting = []
+  }
+
+  // MARK: - Rows
+
+  private func opened(_ id: UInt32) throws -> OpenTable {
+    if let found = open[id] { return found }
+    guard let schema = tables.schema(id), let table = try transaction.table(schema.name) else {
+      throw InterchangeError("A table of the import is not there any more.")
+    }
+    let made = OpenTable(
+      table: table, schema: schema, key: schema.columns.firstIndex { $0.index == .unique })
+    open[id] = made
+    return made
+  }
+
+  private func make(_ draft: ObjectDraft) throws -> UInt64 {
+    let table = try opened(draft.table)
+    let row = try table.table.insert { (new) throws(StorageError) in
+      for cell in draft.cells {
+        if case .value(let value) = cell.value { try new.set(cell.column, value) }
+      }
+    }
+    if let old = draft.oldKey { open[draft.table]?.rows[old] = row }
+    for cell in draft.cells {
+      if case .value = cell.value { continue }
+      try set(cell, table, row)
+    }
+    return row
+  }
+
+  private func set(_ cell: ObjectDraft.Cell, _ table: OpenTable, _ row: UInt64) throws {
+    let column = table.schema.columns[cell.column]
+    var missing: [LinkDraft] = []
+    let value = try value(of: cell.value, column, &missing)
+    if missing.isEmpty {
+      if let value { try table.table.set(value, cell.column, ofRow: row) }
+    } else {
+      waiting.append(
+        Waiting(
+          table: table.schema.id, row: row, column: cell.column, draft: cell.value, place: cell.place))
+    }
+  }
+
+  // MARK: - Values
+
+  /// The value of a draft. Embedded objects in it are made: a column that has them has no links that may be missing.
+  ///
+  /// - Parameter missing: gets the links to objects that are not there. An element of a list or set of links is left out then, any other
+  ///   becomes null.
+  private func value(
+    of draft: ValueDraft, _ column: Column, _ missing: inout [LinkDraft]
+  ) throws -> Value? {
+    switch draft {
+    case .value(let value): return value
+    case .link(let link):
+      if let row = try row(of: link) {
+        return link.isTyped ? .typedLink(table: link.table, row: row) : .link(row)
+      }
+      missing.append(link)
+      return .null
+    case .embedded(let object): return .link(try make(object))
+    case .list(let elements):
+      var values: [Value] = []
+      for element in elements {
+        guard let value = try value(of: element, column, &missing) else { continue }
+        if case .null = value, column.type == .link { continue }
+        values.append(value)
+      }
+      return column.collection == .set ? .set(values) : .list(values)
+    case .map(let entries):
+      var values: [(key: String, value: Value)] = []
+      for (key, element) in entries {
+        if let value = try value(of: element, column, &missing) { values.append((key: key, value: value)) }
+      }
+      return .map(ValueMap(entries: values))
+    }
+  }
+
+  private func row(of link: LinkDraft) throws -> UInt64? {
+    let table = try opened(link.table)
+    switch link.target {
+    case .primaryKey(let value): return try table.table.row(withPrimaryKey: value)
+    case .oldKey(let key): return open[link.table]?.rows[key]
+    }
+  }
+}

@@ -1,0 +1,174 @@
+package import RealmStorage
+
+/// Guesses the columns of a table from values that are to be imported.
+package struct SchemaGuess {
+  /// What a value looks like.
+  private enum Look: Hashable {
+    case null, bool, int, double, date, uuid, text, other
+  }
+
+  private struct Property {
+    let name: String
+    var looks: Set<Look> = []
+    /// Looks of the elements, if arrays were found.
+    var elements: Set<Look> = []
+    var arrays = 0
+    /// Records that have it.
+    var count = 0
+    /// Values that were seen, while all differ; nil of a property that can't be a key.
+    var values: Set<String>?
+  }
+
+  private static let keyNames = ["_id", "id"]
+  private var properties: [Property] = []
+  private var places: [[UInt8]: Int] = [:]
+  package private(set) var records = 0
+  /// All values are texts, so that a text is what all of them have in common.
+  private var isOfTexts = false
+
+  package init() {}
+
+  // MARK: - What is looked at
+
+  package mutating func look(at object: JSONNode) {
+    records += 1
+    for member in object.members ?? [] {
+      let place = place(of: member.name)
+      properties[place].count += 1
+      if let elements = member.value.array {
+        properties[place].arrays += 1
+        for element in elements { properties[place].elements.insert(Self.look(of: element)) }
+        properties[place].values = nil
+      } else {
+        properties[place].looks.insert(Self.look(of: member.value))
+        note(member.value.shown, at: place)
+      }
+    }
+  }
+
+  /// - Parameter names: of the fields, of the first line.
+  package mutating func look(at record: CSVReader.Record, names: [String]) {
+    records += 1
+    isOfTexts = true
+    for (name, field) in zip(names, record.fields) {
+      let place = place(of: name)
+      properties[place].count += 1
+      properties[place].looks.insert(
+        field.isNull ? .null : Self.look(ofText: field.text, isQuoted: field.isQuoted))
+      note(field.text, at: place)
+    }
+  }
+
+  private mutating func place(of name: String) -> Int {
+    if let place = places[Array(name.utf8)] { return place }
+    var property = Property(name: name)
+    if Self.keyNames.contains(name) { property.values = [] }
+    places[Array(name.utf8)] = properties.count
+    properties.append(property)
+    return properties.count - 1
+  }
+
+  private mutating func note(_ value: String, at place: Int) {
+    guard properties[place].values != nil else { return }
+    if properties[place].values?.insert(value).inserted == false { properties[place].values = nil }
+  }
+
+  private static func look(of node: JSONNode) -> Look {
+    switch node.content {
+    case .null: .null
+    case .bool: .bool
+    case .number(let text): Int64(text) == nil ? .double : .int
+    case .string(let text): look(ofString: text)
+    case .array: .other
+    case .object:
+      if node.tagged("$int") != nil { .int } else if node.tagged("$double") != nil { .double } else { .other }
+    }
+  }
+
+  private static func look(ofString text: String) -> Look {
+    if DateText.moment(text) != nil { return .date }
+    return UUIDText.bytes(text) != nil ? .uuid : .text
+  }
+
+  private static func look(ofText text: String, isQuoted: Bool) -> Look {
+    if isQuoted { return look(ofString: text) }
+    if text == "true" || text == "false" { return .bool }
+    // 007 is no number, but a code.
+    if let number = Int64(text), "\(number)" == text { return .int }
+    if let first = text.utf8.first, first < 0x3a, text.utf8.count <= 24, Double(text)?.isFinite ?? false,
+      !(text.hasPrefix("0") && !text.hasPrefix("0.") && text != "0"), !text.hasPrefix("+")
+    {
+      return .double
+    }
+    return look(ofString: text)
+  }
+
+  // MARK: - The guess
+
+  /// The columns, in the order in which they were seen.
+  ///
+  /// - Parameter key: the name of the primary key; nil for `_id` or `id`, if each record has one and no two the same.
+  /// - Throws: `InterchangeError` if no property is seen, or the one of that name can't be the primary key.
+  package func columns(primaryKey key: String?) throws(InterchangeError) -> [Column] {
+    guard !properties.isEmpty else { throw InterchangeError("The input has no object to guess from.") }
+    guard properties.count <= TableSchema.maximumColumns else {
+      throw InterchangeError(
+        "The input has \(properties.count) properties, and a table has at most \(TableSchema.maximumColumns)."
+      )
+    }
+    let guessed = properties.first { property in
+      Self.keyNames.contains(property.name) && property.values?.count == records
+        && type(property.looks).canHave(.unique) && !property.looks.contains(.null)
+    }
+    let keyName = key ?? guessed?.name
+    if let key, !properties.contains(where: { $0.name.utf8.elementsEqual(key.utf8) }) {
+      throw InterchangeError("There is no property \(key) in the input, which --primary-key names.")
+    }
+    var columns: [Column] = []
+    for property in properties {
+      guard (1...TableSchema.maximumNameLength).contains(property.name.utf8.count) else {
+        throw InterchangeError(
+          "A property has the name \"\(property.name)\": names have 1 to \(TableSchema.maximumNameLength) bytes."
+        )
+      }
+      let isKey = keyName.map { $0.utf8.elementsEqual(property.name.utf8) } ?? false
+      columns.append(try column(property, isKey: isKey))
+    }
+    return columns
+  }
+
+  private func column(_ property: Property, isKey: Bool) throws(InterchangeError) -> Column {
+    let isList = property.arrays > 0 && property.looks.subtracting([.null]).isEmpty
+    let looks = isList ? property.elements : property.looks.union(property.arrays > 0 ? [.other] : [])
+    let type = type(looks)
+    guard isKey else {
+      // A list that is missing is empty.
+      if isList, property.looks.contains(.null) { return Column(property.name, .mixed) }
+      let isOptional = looks.contains(.null) || !isList && property.count < records || looks.isEmpty
+      return Column(property.name, type, isOptional: isOptional, collection: isList ? .list : .none)
+    }
+    guard !isList, type.canHave(.unique) else {
+      throw InterchangeError(
+        "\(property.name) can't be the primary key: it holds values of the type \(type.name).")
+    }
+    return Column(property.name, type, isOptional: looks.contains(.null), index: .unique)
+  }
+
+  private func type(_ looks: Set<Look>) -> ColumnType {
+    switch looks.subtracting([.null]) {
+    case []: .string
+    case [.bool]: .bool
+    case [.int]: .int64
+    case [.int, .double], [.double]: .double
+    case [.date]: .date
+    case [.uuid]: .uuid
+    case let texts where texts.isSubset(of: [.text, .date, .uuid]): .string
+    default: isOfTexts ? .string : .mixed
+    }
+  }
+}
+
+extension CSVReader.Field {
+  /// Nothing stands in it, and no quotation marks either.
+  package var isNull: Bool { text.isEmpty && !isQuoted }
+}

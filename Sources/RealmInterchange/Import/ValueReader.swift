@@ -1,0 +1,197 @@
+package import RealmStorage
+
+/// Reads values of columns from JSON, in the forms that docs/dump-format.md describes for objects.
+package struct ValueReader {
+  package let tables: ImportTables
+
+  package init(_ tables: ImportTables) { self.tables = tables }
+
+  /// What a reader found wrong; its offset is that of the text that was read.
+  package struct Problem: Error {
+    package var offset: Int
+    package var value: String
+    package var reason: String
+    /// The property of an embedded object in which it stands.
+    package var property: String?
+
+    package init(_ node: JSONNode, _ reason: String, property: String? = nil) {
+      (offset, value, self.reason, self.property) = (node.offset, node.shown, reason, property)
+    }
+  }
+
+  /// The cells of an object.
+  ///
+  /// - Parameters:
+  ///   - skipsUnknown: members that are no property are left out.
+  ///   - place: of an offset in the text.
+  package func cells(
+    of node: JSONNode, _ schema: TableSchema, skipsUnknown: Bool = false, place: (Int) -> InputPlace
+  ) throws(Problem) -> [ObjectDraft.Cell] {
+    guard let members = node.members else {
+      throw Problem(node, "is no object of \(schema.name): that has members in braces.")
+    }
+    let positions = tables.positions(of: schema)
+    var cells: [ObjectDraft.Cell] = []
+    for member in members {
+      guard let position = positions[Array(member.name.utf8)] else {
+        if skipsUnknown { continue }
+        throw Problem(
+          member.value, "has no place: \(schema.name) has no property of that name.", property: member.name)
+      }
+      let column = schema.columns[position]
+      do throws(Problem) {
+        let value = try cell(member.value, column, place: place)
+        cells.append(ObjectDraft.Cell(column: position, value: value, place: place(member.value.offset)))
+      } catch {
+        var problem = error
+        problem.property = member.name + (problem.property.map { "." + $0 } ?? "")
+        throw problem
+      }
+    }
+    return cells
+  }
+
+  /// The value of a cell.
+  package func cell(
+    _ node: JSONNode, _ column: Column, place: (Int) -> InputPlace
+  ) throws(Problem) -> ValueDraft {
+    switch column.collection {
+    case .none: return try one(node, column, place: place)
+    case .list, .set:
+      guard let elements = node.array else {
+        throw Problem(node, "is no array, which a \(column.collection.name) is.")
+      }
+      var drafts: [ValueDraft] = []
+      for element in elements { drafts.append(try one(element, column, place: place)) }
+      guard let values = Self.values(drafts) else { return .list(drafts) }
+      return .value(column.collection == .set ? try set(values, node) : .list(values))
+    case .map:
+      guard let members = node.members else { throw Problem(node, "is no object, which a map is.") }
+      var entries: [(key: String, value: ValueDraft)] = []
+      for member in members {
+        entries.append((key: member.name, value: try one(member.value, column, place: place)))
+      }
+      guard let values = Self.values(entries.map(\.value)) else { return .map(entries) }
+      return .value(.map(ValueMap(entries: zip(entries.map(\.key), values).map { (key: $0, value: $1) })))
+    }
+  }
+
+  private func set(_ values: [Value], _ node: JSONNode) throws(Problem) -> Value {
+    guard
+      !values.contains(where: { if case .list = $0 { true } else if case .map = $0 { true } else { false } })
+    else { throw Problem(node, "has a list or a map in it, which no set has.") }
+    return Value.set(values)
+  }
+
+  /// The values of drafts; nil if links are among them.
+  private static func values(_ drafts: [ValueDraft]) -> [Value]? {
+    var values: [Value] = []
+    for draft in drafts {
+      guard case .value(let value) = draft else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+
+  private func one(
+    _ node: JSONNode, _ column: Column, place: (Int) -> InputPlace
+  ) throws(Problem) -> ValueDraft {
+    if node.isNull {
+      guard column.isOptional else { throw Problem(node, "can't be: the property is not optional.") }
+      return .value(.null)
+    }
+    switch column.type {
+    case .mixed:
+      let draft = try mixed(node)
+      if case .value(let value) = draft, !value.isMixed() {
+        throw Problem(node, "has more than \(Value.mostLevels) lists and maps in one another.")
+      }
+      return draft
+    case .link:
+      guard let target = tables.schema(column.target) else { throw Problem(node, "links to no table.") }
+      guard target.isEmbedded else { return .link(try link(node, to: target, isTyped: false)) }
+      let cells = try cells(of: node, target, place: place)
+      return .embedded(ObjectDraft(table: target.id, cells: cells, place: place(node.offset)))
+    default: return .value(try Self.plain(node, column.type))
+    }
+  }
+
+  // MARK: - Links
+
+  private func link(_ node: JSONNode, to target: TableSchema, isTyped: Bool) throws(Problem) -> LinkDraft {
+    func draft(_ found: LinkDraft.Target) -> LinkDraft {
+      LinkDraft(table: target.id, target: found, isTyped: isTyped, shown: "\(target.name) \(node.shown)")
+    }
+    if let key = node.tagged("$link") { return draft(.oldKey(try Self.unsigned(key))) }
+    guard let column = target.primaryKey else {
+      throw Problem(node, "links to no object: \(target.name) has no primary key.")
+    }
+    if let null = node.tagged("$primaryKey"), null.isNull { return draft(.primaryKey(.null)) }
+    return draft(.primaryKey(try Self.plain(node, column.type)))
+  }
+
+  private func typedLink(_ node: JSONNode, _ parts: JSONNode, isKey: Bool) throws(Problem) -> LinkDraft {
+    guard let pair = parts.array, pair.count == 2, let name = pair[0].string,
+      let target = tables.schema(named: name), !target.isEmbedded
+    else { throw Problem(node, "links to no table of objects.") }
+    if isKey {
+      return LinkDraft(
+        table: target.id, target: .oldKey(try Self.unsigned(pair[1])), isTyped: true, shown: node.shown)
+    }
+    return try link(pair[1], to: target, isTyped: true)
+  }
+
+  // MARK: - Values of any type
+
+  private func mixed(_ node: JSONNode) throws(Problem) -> ValueDraft {
+    switch node.content {
+    case .null: return .value(.null)
+    case .bool(let flag): return .value(.bool(flag))
+    case .string(let text): return .value(.string(text))
+    case .number(let text):
+      if let number = Int64(text) { return .value(.int(number)) }
+      return .value(try Self.plain(node, .double))
+    case .array(let elements): return try list(elements)
+    case .object(let members): return try object(node, members)
+    }
+  }
+
+  private func list(_ elements: [JSONNode]) throws(Problem) -> ValueDraft {
+    var drafts: [ValueDraft] = []
+    for element in elements { drafts.append(try mixed(element)) }
+    return Self.values(drafts).map { .value(.list($0)) } ?? .list(drafts)
+  }
+
+  private func map(_ entries: [(key: String, node: JSONNode)]) throws(Problem) -> ValueDraft {
+    var drafts: [(key: String, value: ValueDraft)] = []
+    for entry in entries { drafts.append((key: entry.key, value: try mixed(entry.node))) }
+    guard let values = Self.values(drafts.map(\.value)) else { return .map(drafts) }
+    return .value(.map(ValueMap(entries: zip(drafts.map(\.key), values).map { (key: $0, value: $1) })))
+  }
+
+  /// An object of one member whose name is a tag is what the tag says; any other is a map.
+  private func object(_ node: JSONNode, _ members: [JSONMember]) throws(Problem) -> ValueDraft {
+    let types: [String: ColumnType] = [
+      "$int": .int64, "$float": .float, "$double": .double, "$data": .data, "$date": .date,
+      "$objectID": .objectID, "$uuid": .uuid, "$decimal128": .decimal128,
+    ]
+    guard members.count == 1 else { return try map(members.map { (key: $0.name, node: $0.value) }) }
+    let (tag, content) = (members[0].name, members[0].value)
+    if let type = types[tag] { return .value(try Self.plain(node, type)) }
+    switch tag {
+    case "$object": return .link(try typedLink(node, content, isKey: false))
+    case "$link": return .link(try typedLink(node, content, isKey: true))
+    case "$map":
+      var entries: [(key: String, node: JSONNode)] = []
+      for pair in content.array ?? [] {
+        guard let parts = pair.array, parts.count == 2, let key = parts[0].string else {
+          throw Problem(pair, "is no pair of a key and a value.")
+        }
+        entries.append((key: key, node: parts[1]))
+      }
+      guard content.array != nil else { throw Problem(content, "is no array of pairs.") }
+      return try map(entries)
+    default: return try map(members.map { (key: $0.name, node: $0.value) })
+    }
+  }
+}

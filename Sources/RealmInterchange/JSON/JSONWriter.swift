@@ -1,0 +1,102 @@
+/// Appends JSON to bytes, without a string for each part: a dump of a million rows writes some ten millions of them.
+package struct JSONWriter {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+
+  /// Forgets what was written, and keeps its room.
+  package mutating func clear() { bytes.removeAll(keepingCapacity: true) }
+
+  /// Appends text that is JSON already.
+  package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  package mutating func raw(_ text: [UInt8]) { bytes.append(contentsOf: text) }
+
+  package mutating func null() { raw("null") }
+
+  package mutating func bool(_ flag: Bool) { if flag { raw("true") } else { raw("false") } }
+
+  /// Appends a number, or `{"$int": "…"}` for one that readers which know doubles only would change.
+  package mutating func integer(_ number: Int64) {
+    if number.magnitude <= JSON.exactInteger { return plain(number) }
+    raw(#"{"$int":""#)
+    plain(number)
+    raw(#""}"#)
+  }
+
+  /// Appends a number, or `{"$int": "…"}` for one that readers which know doubles only would change.
+  package mutating func integer(_ number: UInt64) {
+    if number <= JSON.exactInteger { return digits(number) }
+    raw(#"{"$int":""#)
+    digits(number)
+    raw(#""}"#)
+  }
+
+  package mutating func plain(_ number: Int64) {
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    digits(number.magnitude)
+  }
+
+  private mutating func digits(_ number: UInt64) {
+    if number < 10 { return bytes.append(UInt8(ascii: "0") + UInt8(number)) }
+    var rest = number
+    let start = bytes.count
+    while rest > 0 {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    }
+    bytes[start...].reverse()
+  }
+
+  // MARK: - Texts
+
+  /// Appends a text in quotation marks.
+  package mutating func string(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    if text.utf8.contains(where: Self.mayBeginEscape) {
+      for scalar in text.unicodeScalars { append(scalar) }
+    } else {
+      bytes.append(contentsOf: text.utf8)
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether a character that must be escaped may begin with a byte. Of those with two bytes the first is c2, of those with three it
+  /// is e2 or ef.
+  private static func mayBeginEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == 0x22 || byte == 0x5c || byte == 0x7f || byte == 0xc2 || byte == 0xe2
+      || byte == 0xef
+  }
+
+  private mutating func append(_ scalar: Unicode.Scalar) {
+    switch scalar {
+    case "\"", "\\": raw("\\\(scalar)")
+    case "\n": raw(#"\n"#)
+    case "\t": raw(#"\t"#)
+    case "\r": raw(#"\r"#)
+    case _ where JSON.isUnsafe(scalar):
+      raw(#"\u"#)
+      raw(Hexadecimal.text(UInt64(scalar.value), digits: 4))
+    default: bytes.append(contentsOf: UTF8.encode(scalar)!)
+    }
+  }
+
+  /// Appends an object of one member, which says what the text stands for.
+  ///
+  /// - Parameters:
+  ///   - tag: with nothing in it that must be escaped.
+  ///   - text: the same.
+  package mutating func tagged(_ tag: String, _ text: String) {
+    raw(#"{""#)
+    raw(tag)
+    raw(#"":""#)
+    raw(text)
+    raw(#""}"#)
+  }
+
+  /// Appends bytes of a named tree: a string if they are text, and else base64 in an object.
+  package mutating func bytesOrText(_ bytes: [UInt8]) {
+    if let text = String(validating: bytes, as: UTF8.self) { return string(text) }
+    tagged("$data", Base64.text(bytes))
+  }
+}

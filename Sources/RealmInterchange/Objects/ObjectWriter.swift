@@ -1,0 +1,203 @@
+package import RealmStorage
+
+/// Writes rows as objects: embedded objects stand in their owner, links are primary keys, values have the natural form of JSON where the
+/// type of their column tells the rest. docs/dump-format.md describes the form.
+package final class ObjectWriter {
+  /// Embedded objects may stand in each other so deep. Readers of JSON have limits of their own; 500 is a common one.
+  private static let mostLevels = 200
+  package let names: TableNames
+  private let tables: [UInt32: Table]
+
+  package convenience init(_ snapshot: Snapshot) throws(StorageError) { self.init(try snapshot.tables()) }
+
+  /// - Parameter tables: all tables of a version, or of an open transaction.
+  package init(_ tables: [Table]) {
+    names = TableNames(tables.map(\.schema))
+    self.tables = Dictionary(tables.map { ($0.schema.id, $0) }) { first, _ in first }
+  }
+
+  /// Appends the object that a row is.
+  ///
+  /// - Parameter values: in the order of the columns.
+  /// - Throws: `StorageError`; `InterchangeError` if embedded objects stand too deep in each other.
+  package func write(_ values: [Value], of schema: TableSchema, to writer: inout JSONWriter) throws {
+    try object(values, schema, 0, &writer)
+  }
+
+  /// Appends the value of a column, as it stands in an object.
+  ///
+  /// - Throws: as `write(_:of:to:)`.
+  package func write(_ value: Value, of column: Column, to writer: inout JSONWriter) throws {
+    try cell(value, column, 0, &writer)
+  }
+
+  /// The field of CSV that a value is.
+  ///
+  /// - Throws: as `write(_:of:to:)`.
+  package func field(_ value: Value, of column: Column, delimiter: UInt8) throws -> String {
+    let text: String
+    switch value {
+    case .null: return ""
+    case .string(let string) where column.type == .string && !column.isCollection: text = string
+    case .link(let key): text = try linkText(key, column)
+    case .list, .map: text = try json(value, column)
+    case _ where column.type == .mixed: text = try json(value, column)
+    default: text = value.fieldText
+    }
+    return text.isEmpty ? "\"\"" : CSVCells.quoted(text, delimiter: delimiter)
+  }
+
+  private func json(_ value: Value, _ column: Column) throws -> String {
+    var writer = JSONWriter()
+    try write(value, of: column, to: &writer)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  private func linkText(_ key: UInt64, _ column: Column) throws -> String {
+    guard let table = tables[column.target], !table.schema.isEmbedded, let primary = table.schema.primaryKey,
+      let value = try table.value(primary, ofRow: key)
+    else { return try json(.link(key), column) }
+    switch value {
+    case .string(let text): return text
+    case .null: return try json(.link(key), column)
+    default: return value.fieldText
+    }
+  }
+
+  private func object(_ values: [Value], _ schema: TableSchema, _ level: Int, _ writer: inout JSONWriter)
+    throws
+  {
+    guard level < Self.mostLevels else {
+      throw InterchangeError(
+        "Embedded objects of \(schema.name) stand in each other more than \(Self.mostLevels) levels deep. `realm dump --json` without --nested writes them."
+      )
+    }
+    writer.raw("{")
+    var isFirst = true
+    for (column, value) in zip(schema.columns, values) where !column.isCompanion {
+      if !isFirst { writer.raw(",") }
+      isFirst = false
+      writer.string(column.name)
+      writer.raw(":")
+      try cell(value, column, level, &writer)
+    }
+    writer.raw("}")
+  }
+
+  private func cell(_ value: Value, _ column: Column, _ level: Int, _ writer: inout JSONWriter) throws {
+    switch value {
+    case .list(let elements, _) where column.isCollection:
+      writer.raw("[")
+      for (position, element) in elements.enumerated() {
+        if position > 0 { writer.raw(",") }
+        try one(element, column, level, &writer)
+      }
+      writer.raw("]")
+    case .map(let map, _) where column.isCollection:
+      writer.raw("{")
+      for (position, entry) in zip(map.keys, map.values).enumerated() {
+        if position > 0 { writer.raw(",") }
+        writer.string(entry.0)
+        writer.raw(":")
+        try one(entry.1, column, level, &writer)
+      }
+      writer.raw("}")
+    default: try one(value, column, level, &writer)
+    }
+  }
+
+  private func one(_ value: Value, _ column: Column, _ level: Int, _ writer: inout JSONWriter) throws {
+    switch value {
+    case .link(let key):
+      guard let table = tables[column.target] else { return writer.null() }
+      if table.schema.isEmbedded {
+        let values = try table.values(ofRow: key)
+        try object(values, table.schema, level + 1, &writer)
+      } else {
+        try link(key, to: table, &writer)
+      }
+    case _ where column.type == .mixed: try mixed(value, &writer)
+    default: writer.natural(value)
+    }
+  }
+
+  /// The primary key of the object that is linked to. Where it is null, or the table has none, an object tells that.
+  private func link(_ key: UInt64, to table: Table, _ writer: inout JSONWriter) throws {
+    guard let column = table.schema.primaryKey, let value = try table.value(column, ofRow: key) else {
+      return writer.single(.link(key))
+    }
+    if case .null = value { writer.raw(#"{"$primaryKey":null}"#) } else { writer.natural(value) }
+  }
+
+  /// As in a dump, but for links.
+  private func mixed(_ value: Value, _ writer: inout JSONWriter) throws {
+    switch value {
+    case .typedLink(let id, let key):
+      guard let table = tables[id] else { return writer.null() }
+      let hasKey = table.schema.primaryKey != nil
+      writer.raw(hasKey ? #"{"$object":["# : #"{"$link":["#)
+      writer.string(table.schema.name)
+      writer.raw(",")
+      if hasKey { try link(key, to: table, &writer) } else { writer.integer(key) }
+      writer.raw("]}")
+    case .list(let elements, _):
+      writer.raw("[")
+      for (position, element) in elements.enumerated() {
+        if position > 0 { writer.raw(",") }
+        try mixed(element, &writer)
+      }
+      writer.raw("]")
+    case .map(let map, _):
+      writer.raw(#"{"$map":["#)
+      for (position, entry) in zip(map.keys, map.values).enumerated() {
+        writer.raw(position > 0 ? ",[" : "[")
+        writer.string(entry.0)
+        writer.raw(",")
+        try mixed(entry.1, &writer)
+        writer.raw("]")
+      }
+      writer.raw("]}")
+    default: writer.mixed(value, names)
+    }
+  }
+}
+
+extension Table {
+  /// The values of a row, in the order of the columns.
+  package func values(ofRow key: UInt64) throws(StorageError) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(schema.columns.count)
+    for column in schema.columns { values.append(try value(column, ofRow: key) ?? .null) }
+    return values
+  }
+}
+
+extension JSONWriter {
+  /// The form of a value whose type the reader knows. What it can't tell exactly in that form has a tag, as in a dump.
+  package mutating func natural(_ value: Value) {
+    switch value {
+    case .data(let bytes): string(Base64.text(bytes))
+    case .date(let date):
+      if let text = DateText.text(date) { string(text) } else { single(value) }
+    case .objectID(let id): string(Hexadecimal.text(id.bytes))
+    case .uuid(let id): string(UUIDText.text(id.bytes))
+    case .decimal128(let stored):
+      let text = DecimalNumber(stored).text
+      if DecimalNumber(parsingExactly: text)?.stored == stored { string(text) } else { single(value) }
+    default: single(value)
+    }
+  }
+}
+
+extension Value {
+  /// The text of a single value in a field of CSV, which its column's type makes clear.
+  fileprivate var fieldText: String {
+    switch self {
+    case .float(let number): number.special ?? "\(Double(number))"
+    case .double(let number): number.special ?? "\(number)"
+    case .data(let bytes): Base64.text(bytes)
+    case .date(let date): DateText.text(date) ?? "\(date.seconds)"
+    default: text
+    }
+  }
+}

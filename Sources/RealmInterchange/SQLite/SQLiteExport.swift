@@ -1,0 +1,193 @@
+package import RealmStorage
+
+/// Writes a version to a SQLite file: a table for each table, with the rows' keys as `_key`; a table for each column of lists, sets and maps; links as
+/// keys of rows.
+package final class SQLiteExport {
+  private struct Target {
+    let table: Table
+    let name: String
+    /// The columns that stand in the table itself, by their positions, with their names.
+    var columns: [(position: Int, name: String)] = []
+    /// The columns of collections, with the names of their tables.
+    var collections: [(position: Int, table: String)] = []
+  }
+
+  private let file: SQLiteFile
+  private let names: TableNames
+  /// SQLite does not tell names apart by the case of letters.
+  private var taken: Set<String> = []
+  private var targets: [Target] = []
+  /// By the ids of tables.
+  private var places: [UInt32: String] = [:]
+
+  /// Makes a file where there is none; a caller moves it to its place.
+  ///
+  /// - Parameter trees: the names of the named trees to write.
+  /// - Throws: `InterchangeError` if the library is missing or can't write; `StorageError`.
+  package static func write(_ snapshot: Snapshot, trees: [String], to path: String) throws {
+    let file = try SQLiteFile(path: path, SQLiteLibrary())
+    // The file is thrown away if anything fails.
+    try file.run("PRAGMA journal_mode=OFF")
+    try file.run("BEGIN")
+    let export = SQLiteExport(file, try snapshot.tables())
+    try export.makeTables()
+    for target in export.targets { try export.fill(target) }
+    try export.makeIndexes()
+    try export.write(trees, of: snapshot)
+    try file.run("COMMIT")
+  }
+
+  private init(_ file: SQLiteFile, _ tables: [Table]) {
+    self.file = file
+    names = TableNames(tables.map(\.schema))
+    for table in tables {
+      let name = unique(table.schema.name, &taken)
+      places[table.schema.id] = name
+      targets.append(Target(table: table, name: name))
+    }
+    for place in targets.indices {
+      var columns: Set<String> = ["_key"]
+      for (position, column) in targets[place].table.schema.columns.enumerated() where !column.isCompanion {
+        if column.isCollection {
+          let table = unique("\(targets[place].name).\(column.name)", &taken)
+          targets[place].collections.append((position, table))
+        } else {
+          targets[place].columns.append((position, unique(column.name, &columns)))
+        }
+      }
+    }
+  }
+
+  private func unique(_ name: String, _ taken: inout Set<String>) -> String {
+    // SQLite keeps names that begin so for itself, and knows no zero byte in one.
+    var base = name.split(separator: "\0", omittingEmptySubsequences: false).joined(separator: "\u{fffd}")
+    if base.lowercased().hasPrefix("sqlite_") { base = "_" + base }
+    var (found, number) = (base, 2)
+    while !taken.insert(found.lowercased()).inserted {
+      found = "\(base)_\(number)"
+      number += 1
+    }
+    return found
+  }
+
+  private static func quoted(_ name: String) -> String {
+    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  }
+
+  // MARK: - Tables
+
+  private func makeTables() throws(InterchangeError) {
+    for target in targets {
+      let schema = target.table.schema
+      var lines = ["\"_key\" INTEGER PRIMARY KEY"]
+      for (position, name) in target.columns {
+        let column = schema.columns[position]
+        lines.append(
+          Self.quoted(name) + type(column)
+            + (column.isOptional || column.type == .double || column.type == .float ? "" : " NOT NULL")
+            + (column.index == .unique ? " UNIQUE" : "") + reference(column))
+      }
+      try file.run("CREATE TABLE \(Self.quoted(target.name)) (\(lines.joined(separator: ", ")))")
+      for (position, table) in target.collections {
+        let column = schema.columns[position]
+        let place = column.collection == .map ? "\"key\" TEXT" : "\"position\" INTEGER"
+        try file.run(
+          "CREATE TABLE \(Self.quoted(table)) (\"owner\" INTEGER NOT NULL REFERENCES \(Self.quoted(target.name))(\"_key\"), "
+            + "\(place) NOT NULL, \"value\"\(type(column))\(reference(column)), "
+            + "PRIMARY KEY (\"owner\", \(column.collection == .map ? "\"key\"" : "\"position\""))) WITHOUT ROWID"
+        )
+      }
+    }
+  }
+
+  private func type(_ column: Column) -> String {
+    switch column.type {
+    case .bool, .int64, .link: " INTEGER"
+    case .float, .double: " REAL"
+    case .string, .date, .objectID, .uuid, .decimal128: " TEXT"
+    case .data: " BLOB"
+    case .mixed: ""
+    }
+  }
+
+  private func reference(_ column: Column) -> String {
+    guard column.type == .link, let target = places[column.target] else { return "" }
+    return " REFERENCES \(Self.quoted(target))(\"_key\")"
+  }
+
+  private func makeIndexes() throws(InterchangeError) {
+    for target in targets {
+      for (position, name) in target.columns where target.table.schema.columns[position].index == .plain {
+        let index = unique("\(target.name).\(name).index", &taken)
+        try file.run(
+          "CREATE INDEX \(Self.quoted(index)) ON \(Self.quoted(target.name)) (\(Self.quoted(name)))")
+      }
+    }
+  }
+
+  // MARK: - Rows
+
+  private func fill(_ target: Target) throws {
+    let columns = target.table.schema.columns
+    let marks = Array(repeating: "?", count: target.columns.count + 1).joined(separator: ",")
+    let row = try file.prepared("INSERT INTO \(Self.quoted(target.name)) VALUES (\(marks))")
+    var elements: [SQLiteLibrary.Handle?] = []
+    defer { for statement in [row] + elements { file.finish(statement) } }
+    for (_, table) in target.collections {
+      elements.append(try file.prepared("INSERT INTO \(Self.quoted(table)) VALUES (?,?,?)"))
+    }
+    var failure: InterchangeError?
+    try target.table.forEach { key, values in
+      do throws(InterchangeError) {
+        let own = SQLiteValue.integer(Int64(bitPattern: key))
+        let cells = target.columns.map { SQLiteValue(values[$0.position], columns[$0.position].type, names) }
+        try file.run(row, [own] + cells)
+        for (statement, collection) in zip(elements, target.collections) {
+          let type = columns[collection.position].type
+          for (place, element) in Self.elements(of: values[collection.position]) {
+            try file.run(statement, [own, place, SQLiteValue(element, type, names)])
+          }
+        }
+        return true
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private static func elements(of value: Value) -> [(place: SQLiteValue, value: Value)] {
+    switch value {
+    case .list(let elements, _):
+      elements.enumerated().map { (.integer(Int64($0.offset)), $0.element) }
+    case .map(let map, _): zip(map.keys, map.values).map { (.text($0), $1) }
+    default: []
+    }
+  }
+
+  // MARK: - Named trees
+
+  private func write(_ trees: [String], of snapshot: Snapshot) throws {
+    guard !trees.isEmpty else { return }
+    let table = unique("_tree", &taken)
+    try file.run(
+      "CREATE TABLE \(Self.quoted(table)) (\"tree\" TEXT, \"key\" BLOB, \"value\" BLOB, PRIMARY KEY (\"tree\", \"key\")) WITHOUT ROWID"
+    )
+    let entry = try file.prepared("INSERT INTO \(Self.quoted(table)) VALUES (?,?,?)")
+    defer { file.finish(entry) }
+    for name in trees {
+      var failure: InterchangeError?
+      try snapshot.tree(name).forEach { key, value in
+        do throws(InterchangeError) {
+          try file.run(entry, [.text(name), .blob(key), .blob(value)])
+          return true
+        } catch {
+          failure = error
+          return false
+        }
+      }
+      if let failure { throw failure }
+    }
+  }
+}

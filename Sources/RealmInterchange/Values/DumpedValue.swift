@@ -1,0 +1,128 @@
+package import RealmStorage
+
+/// The form of values that docs/dump-format.md describes, which keeps every bit.
+extension JSONWriter {
+  package mutating func value(_ value: Value, of column: Column, _ names: TableNames) {
+    switch value {
+    case .list(let elements, _) where column.isCollection:
+      list(elements) { $0.value($1, ofOne: column.type, names) }
+    case .map(let map, _) where column.isCollection: self.map(map) { $0.value($1, ofOne: column.type, names) }
+    default: self.value(value, ofOne: column.type, names)
+    }
+  }
+
+  /// The same of a value, or of an element of a collection, of a type.
+  package mutating func value(_ value: Value, ofOne type: ColumnType, _ names: TableNames) {
+    if type == .mixed { mixed(value, names) } else { single(value) }
+  }
+
+  /// What does not tell its type by itself has a tag.
+  package mutating func mixed(_ value: Value, _ names: TableNames) {
+    switch value {
+    case .int(let number):
+      raw(#"{"$int":""#)
+      plain(number)
+      raw(#""}"#)
+    case .float(let number): tagged("$float", number.special ?? "\(Double(number))")
+    case .double(let number): tagged("$double", number.special ?? "\(number)")
+    case .typedLink(let table, let key):
+      raw(#"{"$link":["#)
+      if let name = names[table] { string(name) } else { null() }
+      raw(",")
+      integer(key)
+      raw("]}")
+    case .list(let elements, _): list(elements) { $0.mixed($1, names) }
+    case .map(let map, _):
+      raw(#"{"$map":"#)
+      self.map(map) { $0.mixed($1, names) }
+      raw("}")
+    default: single(value)
+    }
+  }
+
+  /// A value that is neither nested nor a link that names its table.
+  package mutating func single(_ value: Value) {
+    switch value {
+    case .null: null()
+    case .bool(let flag): bool(flag)
+    case .int(let number): integer(number)
+    case .float(let number):
+      // As the double equal to it: then readers that round to a double first get the same float.
+      if let special = number.special { tagged("$float", special) } else { raw("\(Double(number))") }
+    case .double(let number):
+      if let special = number.special { tagged("$double", special) } else { raw("\(number)") }
+    case .string(let text): string(text)
+    case .data(let bytes): tagged("$data", Base64.text(bytes))
+    case .date(let date):
+      raw(#"{"$date":["#)
+      integer(date.seconds)
+      raw(",\(date.nanoseconds)]}")
+    case .objectID(let id): tagged("$objectID", Hexadecimal.text(id.bytes))
+    case .uuid(let id): tagged("$uuid", UUIDText.text(id.bytes))
+    case .decimal128(let id): tagged("$decimal128", Hexadecimal.text(id.bytes))
+    case .link(let key):
+      raw(#"{"$link":"#)
+      integer(key)
+      raw("}")
+    case .typedLink, .list, .map: null()
+    }
+  }
+
+  package mutating func list(_ elements: [Value], _ write: (inout JSONWriter, Value) -> Void) {
+    raw("[")
+    for (position, element) in elements.enumerated() {
+      if position > 0 { raw(",") }
+      write(&self, element)
+    }
+    raw("]")
+  }
+
+  /// Pairs of keys and values.
+  private mutating func map(_ map: ValueMap, _ write: (inout JSONWriter, Value) -> Void) {
+    raw("[")
+    for (position, entry) in zip(map.keys, map.values).enumerated() {
+      raw(position > 0 ? ",[" : "[")
+      string(entry.0)
+      raw(",")
+      write(&self, entry.1)
+      raw("]")
+    }
+    raw("]")
+  }
+}
+
+extension Value {
+  /// The form that docs/dump-format.md describes of a value of a column.
+  package func json(of column: Column, _ names: TableNames) -> String {
+    var writer = JSONWriter()
+    writer.value(self, of: column, names)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// The same of a value, or of an element of a collection, of a type.
+  package func json(ofOne type: ColumnType, _ names: TableNames) -> String {
+    var writer = JSONWriter()
+    writer.value(self, ofOne: type, names)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}
+
+extension Float {
+  /// The form of a number that JSON can't hold, nil for others. There are many NaN: its bits tell which it is.
+  package var special: String? {
+    isNaN ? "NaN:" + Hexadecimal.text(UInt64(bitPattern), digits: 8) : Double(self).special
+  }
+}
+
+extension Double {
+  /// The form of a number that JSON can't hold, nil for others.
+  package var special: String? {
+    switch floatingPointClass {
+    case .positiveInfinity: "Infinity"
+    case .negativeInfinity: "-Infinity"
+    case .negativeZero: "-0.0"
+    case .quietNaN, .signalingNaN: "NaN:" + Hexadecimal.text(bitPattern, digits: 16)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import RealmStorage
+
+/// Lines on their way to standard output or to a file.
+final class LineOutput {
+  private let write: ([UInt8]) throws(OutputError) -> Void
+  private var failure: OutputError?
+
+  init(_ write: @escaping ([UInt8]) throws(OutputError) -> Void) { self.write = write }
+
+  /// Answers whether more lines are wanted: not behind one that could not be written.
+  func put(_ line: [UInt8]) -> Bool {
+    guard failure == nil else { return false }
+    do { try write(line) } catch { failure = error }
+    return failure == nil
+  }
+
+  /// - Throws: `OutputError` if a line could not be written.
+  func end() throws(OutputError) { if let failure { throw failure } }
+}
+
+/// Files and folders that appear when they are complete, or not at all.
+enum TargetFile {
+  /// Calls `body` with an output to a file, or to standard output if there is no path.
+  static func writing(_ path: String?, _ body: (LineOutput) throws -> Void) throws {
+    guard let path else { return try body(LineOutput { line throws(OutputError) in try Output.line(line) }) }
+    try making(path) { made in
+      let descriptor = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      guard descriptor >= 0 else { throw OutputError(errno: errno, path: path) }
+      defer { close(descriptor) }
+      let buffer = FileLines(descriptor, path)
+      try body(LineOutput { line throws(OutputError) in try buffer.append(line) })
+      try buffer.flush()
+      guard fsync(descriptor) == 0 else { throw OutputError(errno: errno, path: path) }
+    }
+  }
+
+  /// Calls `body` with the path of a file to make, and puts that in its place.
+  static func making(_ path: String, _ body: (String) throws -> Void) throws {
+    guard access(path, F_OK) != 0 else { throw OutputError(errno: EEXIST, path: path) }
+    let made = "\(path).making-\(getpid())"
+    defer { unlink(made) }
+    try body(made)
+    // A link fails where there is a file by now, which renaming would replace.
+    guard link(made, path) == 0 else { throw OutputError(errno: errno, path: path) }
+  }
+
+  /// Calls `body` with the path of a folder, and puts it in its place.
+  static func makingFolder(_ path: String, _ body: (String) throws -> Void) throws {
+    guard access(path, F_OK) != 0 else { throw OutputError(errno: EEXIST, path: path) }
+    let made = "\(path).making-\(getpid())"
+    guard mkdir(made, 0o777) == 0 else { throw OutputError(errno: errno, path: path) }
+    defer { try? FileManager.default.removeItem(atPath: made) }
+    try body(made)
+    guard rename(made, path) == 0 else { throw OutputError(errno: errno, path: path) }
+  }
+
+  /// The name of a table as that of a file: what a file system may take for something else is written as %XX.
+  ///
+  /// - Parameter taken: names that are given already, in small letters: some file systems do not tell them apart.
+  static func safeName(_ name: String, _ taken: inout Set<String>) -> String {
+    var safe = ""
+    for byte in name.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+        safe.unicodeScalars.append(Unicode.Scalar(byte))
+      default: safe += String(format: "%%%02X", byte)
+      }
+    }
+    safe = String(safe.prefix(200))
+    var (found, number) = (safe, 2)
+    while !taken.insert(found.lowercased()).inserted {
+      found = "\(safe)_\(number)"
+      number += 1
+    }
+    return found
+  }
+}
+
+/// Lines on their way to a file.
+private final class FileLines {
+  private var buffer: OutputBuffer
+  private let path: String
+
+  init(_ descriptor: CInt, _ path: String) {
+    buffer = OutputBuffer(descriptor: descriptor)
+    self.path = path
+  }
+
+  func append(_ line: [UInt8]) throws(OutputError) {
+    do { try buffer.append(line) } catch { throw OutputError(errno: error.errno, path: path) }
+  }
+
+  func flush() throws(OutputError) {
+    do { try buffer.flush() } catch { throw OutputError(errno: error.errno, path: path) }
+  }
+}

@@ -1,0 +1,185 @@
+import ArgumentParser
+import Foundation
+import RealmInterchange
+import RealmStorage
+import Synchronization
+
+struct Watch: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Prints how what a query finds changes, while programs write to the file.",
+    discussion: """
+      Each line is an object that the query finds now and did not before (+), that it finds still and that was changed (~), or that it does not find any more (-). Commits \
+      that come faster than they can be read are told together. It ends with Ctrl-C, or behind --commits of them.
+        realm watch app.realm 'Task WHERE done == false'
+      With --json each line is an object: "version", "change" (added, changed, removed), "key" of the row, "object" as `realm export` writes it (of one that was \
+      removed as it was before), and of one that was changed "properties", the names of those that differ.
+      """)
+
+  @OptionGroup var options: FileOptions
+
+  @Argument(help: "The table, and what is asked of it, as `realm query` takes it.")
+  var query: String
+
+  @Flag(help: "JSON Lines.")
+  var json = false
+
+  @Option(help: "Ends when so many commits were seen that change what the query finds.")
+  var commits: Int?
+
+  func validate() throws {
+    if let commits, commits < 1 {
+      throw ValidationError("--commits takes a number from 1 on, not \(commits).")
+    }
+  }
+
+  private static let isEnding = Atomic(false)
+
+  func run() throws {
+    // So that nothing stays beside the file that was not there.
+    for number in [SIGINT, SIGTERM] {
+      signal(number) { _ in Watch.isEnding.store(true, ordering: .relaxed) }
+    }
+    let database = try options.open()
+    defer { database.close() }
+    try follow(database)
+  }
+
+  /// Its versions are let go of before the file is closed.
+  private func follow(_ database: Database) throws {
+    var view = try WatchedRows(QueryRequest(query), of: database.snapshot(), in: options.file)
+    Output.complain(
+      "\(Wording.count(view.rows.count, "row")) of \(view.table.schema.name) at version \(view.snapshot.version). Ctrl-C ends."
+    )
+    var seen = 0
+    while !Self.isEnding.load(ordering: .relaxed), seen < commits ?? .max {
+      guard try database.waitForCommit(after: view.snapshot.version, timeout: .milliseconds(250)) != nil
+      else { continue }
+      let next = try WatchedRows(QueryRequest(query), of: database.snapshot(), in: options.file)
+      let changes = try next.changes(since: view)
+      for change in changes { try Output.line(json ? change.json(next.snapshot.version) : change.text) }
+      try Output.flush()
+      if !changes.isEmpty { seen += 1 }
+      view = next
+    }
+  }
+}
+
+/// What a query finds in a version.
+struct WatchedRows {
+  let snapshot: Snapshot
+  let table: Table
+  let rows: Set<UInt64>
+  private let order: [UInt64]
+  private let writer: ObjectWriter
+
+  init(_ request: QueryRequest, of snapshot: Snapshot, in file: String) throws {
+    self.snapshot = snapshot
+    let tables = try snapshot.tables()
+    let search: RowSearch
+    (table, search) = try request.search(tables, in: file)
+    order = try search.rows()
+    rows = Set(order)
+    writer = ObjectWriter(tables)
+  }
+
+  /// How it differs from what was found in an earlier version: first what is gone, then the rest in the order of the query.
+  func changes(since old: WatchedRows) throws -> [WatchedChange] {
+    guard table.schema.id == old.table.schema.id else {
+      throw InterchangeError(
+        "The table \(table.schema.name) was made anew while it was watched: begin again.")
+    }
+    var changes: [WatchedChange] = []
+    for row in old.order where !rows.contains(row) {
+      changes.append(WatchedChange(.removed, row, table.schema, try old.cells(ofRow: row)))
+    }
+    let modified = try modified(since: old)
+    for row in order {
+      guard old.rows.contains(row) else {
+        changes.append(WatchedChange(.added, row, table.schema, try cells(ofRow: row)))
+        continue
+      }
+      guard modified?.contains(row) ?? true else { continue }
+      let (before, after) = (try old.cells(ofRow: row), try cells(ofRow: row))
+      if before != after { changes.append(WatchedChange(.changed, row, table.schema, after, before: before)) }
+    }
+    return changes
+  }
+
+  /// The rows that were changed; nil where each must be looked at, because embedded objects are part of them.
+  private func modified(since old: WatchedRows) throws -> Set<UInt64>? {
+    let embedded = Set(try snapshot.schemas().filter(\.isEmbedded).map(\.id))
+    guard !table.schema.columns.contains(where: { $0.type == .link && embedded.contains($0.target) }) else {
+      return nil
+    }
+    let changes = try snapshot.changes(inTable: table.schema.name, since: old.snapshot)
+    return Set(changes.modifications.map(\.key))
+  }
+
+  /// The values of a row as JSON, by the order of the properties.
+  private func cells(ofRow row: UInt64) throws -> [String] {
+    var cells: [String] = []
+    for column in table.schema.columns where !column.isCompanion {
+      var text = JSONWriter()
+      try writer.write(table.value(column, ofRow: row) ?? .null, of: column, to: &text)
+      cells.append(String(decoding: text.bytes, as: UTF8.self))
+    }
+    return cells
+  }
+}
+
+/// How an object changed that a query finds.
+struct WatchedChange {
+  enum Kind: String {
+    case added, changed, removed
+
+    var sign: String {
+      switch self {
+      case .added: "+"
+      case .changed: "~"
+      case .removed: "-"
+      }
+    }
+  }
+
+  private let kind: Kind
+  private let row: UInt64
+  private let schema: TableSchema
+  private let names: [String]
+  private let cells: [String]
+  private let before: [String]?
+
+  init(_ kind: Kind, _ row: UInt64, _ schema: TableSchema, _ cells: [String], before: [String]? = nil) {
+    (self.kind, self.row, self.schema, self.cells, self.before) = (kind, row, schema, cells, before)
+    names = schema.properties.map(\.name)
+  }
+
+  /// The positions of the properties that differ.
+  private var changed: [Int] { cells.indices.filter { before?[$0] != cells[$0] } }
+
+  /// On one line, for people.
+  var text: String {
+    let key = schema.properties.firstIndex { $0.index == .unique }.map { cells[$0] } ?? "#\(row)"
+    let start = "\(kind.sign) \(schema.name) \(key)"
+    switch kind {
+    case .removed: return start
+    case .added:
+      return start + ": " + zip(names, cells).map { "\($0) \(Self.short($1))" }.joined(separator: ", ")
+    case .changed:
+      let parts = changed.map { "\(names[$0]) \(Self.short(before?[$0] ?? "")) → \(Self.short(cells[$0]))" }
+      return start + ": " + parts.joined(separator: ", ")
+    }
+  }
+
+  private static func short(_ text: String) -> String {
+    text.count <= 60 ? text : text.prefix(59) + "…"
+  }
+
+  func json(_ version: UInt64) -> String {
+    var members = [
+      ("version", JSON.integer(version)), ("change", JSON.string(kind.rawValue)), ("key", JSON.integer(row)),
+      ("object", JSON.object(Array(zip(names, cells).map { ($0, $1) }))),
+    ]
+    if before != nil { members.append(("properties", JSON.array(changed.map { JSON.string(names[$0]) }))) }
+    return JSON.object(members)
+  }
+}
