@@ -1,7 +1,7 @@
 # Each target does all its own set-up on a fresh machine.
 
 # The main job, on real input; and the tests.
-.PHONY: sync-demo sync-load sync-faults server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz network-fuzz processes allocations letters format format-check setup bench bench-setup clean
+.PHONY: install line-coverage sync-demo sync-load sync-faults server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz network-fuzz processes allocations letters format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
@@ -114,6 +114,15 @@ mutants: setup
 
 formatted = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \
 	Server/Package.swift Server/Sources Server/Tests
+
+# The tool with its manual page and completions: PREFIX=~/.local for oneself.
+PREFIX ?= /usr/local
+install: setup
+	bash .ci/install $(PREFIX)
+
+# The regions of the engine that its tests run, by llvm-cov: FILTER=name for some of the tests.
+line-coverage: setup
+	FILTER=$(FILTER) bash .ci/line-coverage
 
 format:
 	swift format --in-place --recursive $(formatted)

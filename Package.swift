@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "RealmStorage", targets: ["RealmStorage"]),
     .library(name: "RealmQuery", targets: ["RealmQuery"]),
     // For the package of the server.
+    .library(name: "RealmInterchange", targets: ["RealmInterchange"]),
     .library(name: "RealmServer", targets: ["RealmServer"]),
     .library(name: "RealmWebSocket", targets: ["RealmWebSocket"]),
     .library(name: "CSodium", targets: ["CSodium"]),
@@ -67,17 +68,19 @@ let package = Package(
       swiftSettings: testedSettings),
     .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
-      name: "RealmInterchange", dependencies: ["CPlatform", "RealmStorage"], swiftSettings: testedSettings),
+      name: "RealmInterchange", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
       name: "RealmSwift",
-      dependencies: ["CPlatform", "RealmQuery", "RealmStorage", "RealmSync", "RealmSyncClient"],
+      dependencies: [
+        "CPlatform", "RealmInterchange", "RealmQuery", "RealmStorage", "RealmSync", "RealmSyncClient",
+      ],
       swiftSettings: testedSettings),
     // No product is named after it: where case does not count, the tool's would be the same file.
     .target(name: "Realm", dependencies: ["RealmSwift"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "RealmTool",
       dependencies: [
-        "CPlatform", "RealmInterchange", "RealmQuery", "RealmServer", "RealmStorage", "RealmSync",
+        "RealmInterchange", "RealmQuery", "RealmServer", "RealmStorage", "RealmSync",
         "RealmSyncClient", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),

@@ -27,6 +27,7 @@ let package = Package(
       name: "Accounts",
       dependencies: [
         .product(name: "CSodium", package: "realm-swift"),
+        .product(name: "RealmInterchange", package: "realm-swift"),
         .product(name: "RealmSwift", package: "realm-swift"),
       ], swiftSettings: swiftSettings),
     .target(
@@ -45,6 +46,7 @@ let package = Package(
       dependencies: [
         "Accounts", "Definition", "Front",
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "RealmInterchange", package: "realm-swift"),
         .product(name: "RealmServer", package: "realm-swift"),
         .product(name: "RealmStorage", package: "realm-swift"),
       ], swiftSettings: swiftSettings),

@@ -93,39 +93,39 @@ public enum SystemCall: String, Sendable {
 /// Why an operation is not allowed in a synced file. The raw values are texts for messages.
 public enum SyncProblem: String, Sendable {
   /// A table that is not embedded has no primary key.
-  case noPrimaryKey = "its objects can't be told apart: give it a primary key"
+  case noPrimaryKey = "its objects need a primary key"
   /// The type of the primary key is not one of whole number, text, UUID or object id.
-  case primaryKeyType = "a primary key is a whole number, text, a UUID or an object id"
+  case primaryKeyType = "the type of a primary key is integer, string, UUID or object id"
   /// Embedded objects are nested deeper than 256 levels.
-  case tooDeep = "embedded objects stand in each other 256 levels deep at most"
+  case tooDeep = "embedded objects can be nested at most 256 levels deep"
   /// The primary key of a row was to be changed.
-  case primaryKeyChanged = "the primary key of an object stays as it is: make another object"
+  case primaryKeyChanged = "the primary key of an object can't be changed: make another object"
   /// A table or column was to be removed, renamed or changed.
-  case schemaNotAdded = "tables and columns are added to a synced file, and stay as they are: add another one"
+  case schemaNotAdded = "tables and columns can only be added: add another one"
   /// Recorded changes, or links by primary key, were to be written into the file without the rules of merging.
-  case appliedChange = "the change would pass by the rules of merging: make it as any other"
+  case appliedChange = "the change would bypass the rules of merging: make it in an ordinary transaction"
 }
 
 /// Why an instruction of a changeset can't be carried out. The raw values are texts for messages.
 public enum InstructionProblem: String, Sendable {
   /// The table does not exist.
-  case noTable = "there is no such table"
+  case noTable = "the table does not exist"
   /// The table has no such property.
   case noProperty = "there is no such property"
   /// The object does not exist.
-  case noObject = "the object is not there"
+  case noObject = "the object does not exist"
   /// The embedded object does not exist.
-  case noEmbedded = "the embedded object is not there"
+  case noEmbedded = "the embedded object does not exist"
   /// The list has no element with the id.
-  case noElement = "the list has no element of that id"
+  case noElement = "the list has no element with that id"
   /// The list has an element with the id already.
-  case elementExists = "the list has an element of that id already"
+  case elementExists = "the list already has an element with that id"
   /// The value does not fit the property.
   case wrongValue = "the value does not fit the property"
   /// The property is not of the kind that the instruction changes, for example not a list.
-  case wrongKind = "the property does not hold what the instruction changes"
+  case wrongKind = "the property is not of the kind that the instruction changes"
   /// The place to change is nested in too many objects and collections.
-  case tooDeep = "the place lies in too many objects and collections"
+  case tooDeep = "the place is nested in too many objects and collections"
 }
 
 /// A limit of the format that an operation would exceed.
@@ -208,29 +208,29 @@ public struct Corruption: Sendable, Equatable {
     /// The header of a node does not repeat the node's ref.
     case header = "the node's header does not repeat its ref"
     /// A ref leads outside of the file.
-    case place = "a ref points outside of its file"
+    case place = "a ref points outside of the file"
     /// A child node is younger than its parent, or is not below it.
     case order = "a child is younger than its parent, or not below it"
     /// The content of a node breaks its layout.
     case structure = "the node's content breaks its layout"
     /// Two nodes use the same bytes.
-    case overlap = "two nodes claim the same bytes"
+    case overlap = "two nodes use the same bytes"
     /// A count of rows is wrong.
     case rows = "a count of rows does not match"
     /// The keys of a tree are not in order.
-    case keyOrder = "keys are out of order"
+    case keyOrder = "keys are not in order"
     /// An index does not agree with the rows.
-    case index = "an index and the rows it finds do not agree"
+    case index = "an index does not agree with the rows"
     /// Links do not agree with the index of links.
-    case link = "links and the index of who links do not agree"
+    case link = "links do not agree with the index of links"
     /// A cell has a code that the dictionary of its column does not have.
-    case code = "a code that its dictionary lacks"
+    case code = "a cell has a code that the dictionary of its column does not have"
     /// Both meta pages are damaged.
-    case metaPages = "no meta page is whole"
+    case metaPages = "both meta pages are damaged"
     /// A meta page is damaged.
     case metaPage = "a meta page is damaged"
     /// The disk can't read the bytes.
-    case unreadable = "the disk can't read it"
+    case unreadable = "the disk can't read the bytes"
   }
   /// The rule that is broken.
   public let finding: Finding
@@ -262,38 +262,39 @@ extension Corruption: CustomStringConvertible {
 
 extension StorageError: CustomStringConvertible {
   private static let wayFromOriginal =
-    "export it by a program built on the original SDK, for example to JSON, and build the objects anew from that."
+    "export it with a program that uses the original Realm, for example to JSON, and create the objects again from that."
 
   /// The error in words, with the path and, for most errors, what to do about it.
   public var description: String {
     switch self {
     case .notARealmFile(let path, false):
-      "\(path) is not a realm file; give the path of a .realm file, or of one that does not exist yet."
+      "\(path) is not a realm file. Give the path of a .realm file, or of a file that does not exist yet."
     case .notARealmFile(let path, true):
-      "\(path) is not a realm file, or it is an encrypted file of the original Realm, which looks like noise and which "
-        + "this library does not read. Give the path of a .realm file of this library, or of one that does not exist "
-        + "yet; \(Self.wayFromOriginal) The file was not touched."
+      "\(path) is not a realm file, or it is an encrypted file of the original Realm, which looks like random bytes and "
+        + "which this library can't read. Give the path of a .realm file of this library, or of a file that does not exist "
+        + "yet. To keep the content of an original file, \(Self.wayFromOriginal) The file was not touched."
     case .originalRealmFile(let format, let path):
-      "\(path) is a file of the original Realm, \(format == 0 ? "without a format number" : "in its format \(format)"); "
-        + "this library does not read it yet. To go on with what it holds, \(Self.wayFromOriginal) "
+      "\(path) is a file of the original Realm, \(format == 0 ? "without a format number" : "in its format \(format)"). "
+        + "This library can't read it. To keep its content, \(Self.wayFromOriginal) "
         + "The file was not touched."
     case .unsupportedFormat(let found, let supported, let path):
-      "\(path) has file format \(found), this library reads format \(supported). Use a newer version of this library; where "
-        + "none reads that format, the file is damaged. The file was not touched."
+      "\(path) has file format \(found), and this library reads format \(supported). Use a newer version of this library. If "
+        + "no version reads that format, the file is damaged. The file was not touched."
     case .unsupportedDraft(let found, let supported, let path):
-      "\(path) was written in draft \(found) of the file format, this library reads format \(MetaPage.format) and the last "
-        + "draft before it, which is draft \(supported). Write its content out by the version of this library that made it, "
-        + "for example by `realm dump --json`, and build a new file from that. The file was not touched."
+      "\(path) was written in draft \(found) of the file format. This library reads format \(MetaPage.format) and the last "
+        + "draft before it, which is draft \(supported). Export the content with the version of this library that wrote the "
+        + "file, for example with `realm dump --json`, and build a new file from that. The file was not touched."
     case .unknownFeature(let feature, let path):
       "\(path) uses what this version of the library does not know and must know to \(feature.need.rawValue) it: "
         + "\(feature). Use a newer version of this library. The content of the file was not changed."
     case .emptyFile(let path):
-      "\(path) is empty: it has 0 bytes, and who only reads makes no realm of it. Open it once for writing."
+      "\(path) is empty: it has 0 bytes, and no database can be made in it while it is opened for reading only. Open it once for "
+        + "writing."
     case .truncated(let path, let length, let needed):
-      "\(path) has \(length) bytes where its newest version needs \(needed): it was cut short. "
+      "\(path) has \(length) bytes, but its newest version needs \(needed): the file was cut short. "
         + "Restore it from a copy."
     case .wrongKey(let path):
-      "\(path) is encrypted with another key; the file was not touched."
+      "\(path) is encrypted with another key. The file was not touched."
     case .keyMissing(let path):
       "\(path) is encrypted; give its 64-byte key."
     case .keyForPlainFile(let path):
@@ -306,61 +307,61 @@ extension StorageError: CustomStringConvertible {
       "The system refused to \(call.rawValue) \(path)\(offset.map { " at offset \($0)" } ?? ""): "
         + "\(systemMessage(errno)) (error \(errno))."
     case .poisoned(let path):
-      "An earlier write to \(path) failed in a way that leaves its outcome unknown; "
-        + "close the database and open it again, which recovers the last durable version."
+      "An earlier write to \(path) failed, and it is not known what of it is on the disk. "
+        + "Close the database and open it again, which recovers the last durable version."
     case .snapshotExpired(let path):
-      "A sync of \(path) failed, and this snapshot is of a later version than the disk surely holds; "
-        + "close the database, open it again and take a new one."
+      "A sync of \(path) failed, and the version of this snapshot may not be on the disk. "
+        + "Close the database, open it again and take a new snapshot."
     case .versionEnded(let name, let version, let path):
-      "Version \(version) of \(path), kept by the name \(name), was given up: more was kept by names than is allowed. "
-        + "Read the newest version in full, and keep that by the name; keep versions for a shorter time, or allow more by "
-        + "DatabaseOptions.namedVersionLimit."
+      "Version \(version) of \(path), which was kept by the name \(name), was given up: named versions needed more space than is "
+        + "allowed. Read the newest version in full, and keep it by that name. Keep versions for a shorter time, or allow more "
+        + "space by DatabaseOptions.namedVersionLimit."
     case .inUse(let path):
-      "\(path) is open in a process that this one can't share it with: its .management folder was deleted or replaced, "
-        + "or that process runs another version of this library. Close it there first."
+      "\(path) is open in a process with which this one can't share it: its .management folder was deleted or replaced, "
+        + "or that process runs another version of this library. Close it in that process first."
     case .controlReplaced(let path):
-      "\(path).management was deleted or replaced while the database was open; close it here and open it again."
+      "\(path).management was deleted or replaced while the database was open. Close the database and open it again."
     case .closed(let path):
-      "\(path) was closed; open it again."
+      "The database \(path) was closed. Open it again."
     case .forked(let path):
-      "\(path) was opened before this process was forked; a child may only read the snapshots it inherited. "
+      "\(path) was opened before this process was forked. The child process may only read the snapshots that it inherited. "
         + "Open the database in the child."
     case .readOnly(let path):
       "\(path) was opened for reading only."
     case .remoteFileSystem(let path):
-      "\(path) lies on a network or user-space file system, where a mapped database is not safe; "
-        + "move it to a local disk, or open it for reading only."
+      "\(path) is on a network or user-space file system, where a memory-mapped database is not safe. "
+        + "Move it to a local disk, or open it for reading only."
     case .duplicateKey(let table, let column, let path):
-      "Another row of table \(table) in \(path) has that value of \(column), which is unique; "
-        + "change that row, or take another value."
+      "Another row of table \(table) in \(path) has the same value of \(column), which must be unique. "
+        + "Change that row, or use another value."
     case .changeDoesNotFit(let mismatch, let path):
       "A recorded change does not fit the version of \(path) that it was applied to: \(mismatch). Apply changes to the version "
-        + "that they were recorded on, each of them once and in their order. The transaction can't be committed."
+        + "on which they were recorded, each of them once and in their order. The transaction can't be committed."
     case .schemaChangeWhileRecording(let table, let path):
-      "While a recorder is told the changes of a transaction on \(path), the schema of table \(table) can get new columns, and nothing "
-        + "else of it can be changed. Make that change in a transaction without a recorder."
+      "The transaction on \(path) has a recorder, so the schema of table \(table) can only get new columns. Make other "
+        + "changes of the schema in a transaction without a recorder."
     case .elementIDsMissing(let table, let column, let path):
-      "The elements of \(table).\(column) in \(path) have ids, and the transaction has no recorder that gives some. Attach one whose "
-        + "elementIDs(_:) answers ids before elements are inserted or moved."
+      "The elements of \(table).\(column) in \(path) have ids, and the transaction has no recorder that gives ids. Attach a "
+        + "recorder whose elementIDs(_:) returns ids before you insert or move elements."
     case .tableNotEmpty(let table, let path):
-      "Table \(table) in \(path) has rows, and the elements of their lists have no ids. Ask for ids while the table is empty, or copy "
-        + "the rows to a new table that has them."
+      "Table \(table) in \(path) has rows, and the elements of their lists have no ids. Request ids while the table is empty, or "
+        + "copy the rows to a new table that has ids."
     case .otherHistory(true, let path):
-      "\(path) is synced: what is written to it is recorded for other devices. Open it with the option history = .synced."
+      "\(path) is synced: all changes of it are recorded for other devices. Open it with the option history = .synced."
     case .otherHistory(false, let path):
-      "\(path) is not synced, and what was written to it was not recorded. Open it with the option history = .local, or make a "
-        + "new file and copy its objects."
+      "\(path) is not synced, and its changes were not recorded. Open it with the option history = .local, or make a new file "
+        + "and copy the objects to it."
     case .notSyncable(let problem, let table, let column, let path):
-      "\(path) is synced, and \(column.map { "\(table).\($0)" } ?? table) can't be so: \(problem.rawValue)."
+      "\(path) is synced, and that does not allow this for \(column.map { "\(table).\($0)" } ?? table): \(problem.rawValue)."
     case .instructionDoesNotFit(let problem, let table, let column, let path):
       "A changeset can't be applied to \(path) at \(column.map { "\(table).\($0)" } ?? table): \(problem.rawValue)."
     case .schemaChanged(let table, let column, let path):
-      "The two versions of \(path) can't be told apart by changes of rows: "
+      "The difference between two versions of \(path) can't be expressed as changes of rows: "
         + (column.map { "column \($0) of table \(table)" } ?? "table \(table)")
-        + " was removed, renamed or made another. Read the newer version anew."
+        + " was removed, renamed or changed. Read the newer version in full."
     case .queryCancelled(let path): "A search in \(path) was cancelled."
     case .queryDeadline(let path):
-      "A search in \(path) had not ended at its deadline; give it more time, or ask for fewer rows."
+      "A search in \(path) did not end before its deadline. Give it more time, or search for fewer rows."
     case .limitExceeded(let limit, let path):
       "\(path): \(limit.description)"
     }
@@ -373,25 +374,26 @@ extension Limit: CustomStringConvertible {
     switch self {
     case .keyLength(let length, let maximum): "a key of \(length) bytes is longer than \(maximum)."
     case .valueLength(let length, let maximum): "a value of \(length) bytes is longer than \(maximum)."
-    case .memory: "it would hold more than 64 GiB in memory; commit in smaller parts."
-    case .fileSize: "the file would pass 2^47 bytes."
-    case .rows: "all 2^62 keys of a table have been given."
-    case .nestedCollections: "all 2^62 ids of nested lists and maps of a table have been given."
-    case .tables: "all 2^32 numbers of tables have been given."
+    case .memory:
+      "a transaction, or a database in memory, would have more than 64 GiB; commit in smaller parts."
+    case .fileSize: "the file would be longer than 2^47 bytes."
+    case .rows: "all 2^62 row keys of a table have been used."
+    case .nestedCollections: "all 2^62 ids of nested lists and maps of a table have been used."
+    case .tables: "all 2^32 table ids have been used."
     case .columns(let count, let maximum):
       "a table has at most \(maximum) columns; this one would have \(count)."
     case .columnIDs:
-      "all 65,535 ids of a table's columns have been given, those of removed ones included; make another table."
+      "all 65,535 column ids of a table have been used, including those of removed columns; make another table."
     case .syncedValueLength(let table, let column, let maximum):
       "a value of \(table).\(column) is longer than \(maximum) bytes, and can't be synced; store it in parts."
-    case .elementIDs: "all 2^32 ids of the elements of lists have been given."
-    case .indexIDs: "all 65,535 ids of a table's indexes have been given; make another table."
-    case .processes: "256 handles have it open; close some."
-    case .readers: "32,768 versions are pinned by processes; release snapshots."
+    case .elementIDs: "all 2^32 ids of list elements have been used."
+    case .indexIDs: "all 65,535 index ids of a table have been used; make another table."
+    case .processes: "256 handles have the file open already; close some."
+    case .readers: "processes hold 32,768 versions for readers already; release snapshots."
     case .versions:
-      "all 2^48 version numbers have been given; build a new file from what `realm dump --json` writes."
+      "all 2^48 version numbers have been used; build a new file from what `realm export` writes."
     case .namedVersions(let maximum):
-      "\(maximum) versions are kept by name; drop some by Database.dropVersion(named:)."
+      "\(maximum) versions are kept by name already; drop some with Database.dropVersion(named:)."
     case .nameLength(let length, let maximum): "a name has 1 to \(maximum) bytes; this one has \(length)."
     }
   }
@@ -402,50 +404,50 @@ public struct ChangeMismatch: Sendable, Equatable {
   /// The reason. The raw values are texts for messages.
   public enum Reason: String, Sendable, CaseIterable {
     /// No table has the id.
-    case noTable = "there is no table of that id"
+    case noTable = "no table has that id"
     /// A table with the id or name exists already, or existed.
-    case tableExists = "a table of that id or name is there already, or was there"
+    case tableExists = "a table with that id or name exists already, or existed"
     /// The table has no column with the id.
-    case noColumn = "the table has no column of that id"
+    case noColumn = "the table has no column with that id"
     /// A column with the id or name exists already, or existed.
-    case columnExists = "a column of that id or name is there already, or was there"
+    case columnExists = "a column with that id or name exists already, or existed"
     /// The schema of the table or column is not valid.
-    case invalidSchema = "the schema of the table or column is none"
+    case invalidSchema = "the schema of the table or column is not valid"
     /// No row has the key.
-    case noRow = "there is no row of that key"
+    case noRow = "no row has that key"
     /// A row with the key exists already.
-    case rowExists = "there is a row of that key already"
+    case rowExists = "a row with that key exists already"
     /// The key of the row is not valid, or far greater than the last one that was given.
-    case rowKey = "the key of the row is none, or far ahead of the last one that was given"
+    case rowKey = "the key of the row is not valid, or far greater than the last one that was given"
     /// The number of values does not match the columns or the rows.
-    case wrongCount = "there are more values than columns, or other than rows"
+    case wrongCount = "the number of values does not match the columns or the rows"
     /// The value does not fit the column.
     case wrongType = "the value does not fit the column"
     /// The cell has another kind of collection, or none.
-    case wrongCollection = "the cell holds another kind of collection, or none"
+    case wrongCollection = "the cell has another kind of collection, or none"
     /// The cell has no list or map with the id.
-    case noCollection = "the cell holds no list or map of that id"
+    case noCollection = "the cell has no list or map with that id"
     /// The position is outside of the collection.
-    case outOfBounds = "the collection has no such position"
+    case outOfBounds = "the position is outside of the collection"
     /// The collection has no such element or key.
     case noElement = "the collection has no such element or key"
     /// The set has an equal element already.
-    case elementExists = "the set has such an element already"
+    case elementExists = "the set already has an equal element"
     /// The number to add to is null, or the sum does not fit 64 bits.
-    case noNumber = "the number is null, or the sum has more than 64 bits"
+    case noNumber = "the number is null, or the sum does not fit 64 bits"
     /// After the last change, a link leads to a row that does not exist.
-    case noTarget = "a link leads to a row that is not there after the last change"
+    case noTarget = "after the last change, a link leads to a row that does not exist"
     /// After the last change, a link leads to a row that was deleted.
-    case isLinked = "a row that was deleted is linked to after the last change"
+    case isLinked = "after the last change, a link leads to a row that was deleted"
     /// After the last change, an embedded object has no owner, or several.
-    case noOwner = "an embedded object has no owner, or several, after the last change"
+    case noOwner = "after the last change, an embedded object has no owner, or several"
     /// After the last change, a list has not exactly one id for each element.
-    case elementIDs = "a list has not one id for each element after the last change"
+    case elementIDs = "after the last change, a list does not have exactly one id for each element"
     /// After the last change, a link to a missing row does not fit its cell, or the row exists.
     case absentLinks =
-      "a link to a row that is not there does not fit its cell, or the row is there, after the last change"
+      "after the last change, a link to a missing row does not fit its cell, or the row exists"
     /// The id of a list or map in a mixed value is not valid.
-    case nestedID = "the id of a list or map that stands in the value is none"
+    case nestedID = "the id of a list or map in the value is not valid"
   }
 
   /// Why the change could not be applied.
@@ -466,9 +468,9 @@ extension ChangeMismatch: CustomStringConvertible {
   /// The mismatch in words, with the change, the table, the row and the column.
   public var description: String {
     let change = index.map { "change \($0)" } ?? "all changes"
-    let table = tableName.map { "table \($0)" } ?? "table of the id \(table)"
+    let table = tableName.map { "table \($0)" } ?? "table with id \(table)"
     let row = row.map { ", row \($0)" } ?? ""
-    let column = column.map { ", column of the id \($0)" } ?? ""
+    let column = column.map { ", column with id \($0)" } ?? ""
     return "\(change), \(table)\(row)\(column): \(reason.rawValue)"
   }
 }

@@ -129,7 +129,9 @@ struct Dump: ParsableCommand {
       }
       try work.end()
     }
-    for tree in trees { try dump(snapshot.tree(tree), named: tree, work) }
+    for tree in trees where !Export.syncTrees.contains(tree) {
+      try dump(snapshot.tree(tree), named: tree, work)
+    }
   }
 
   private func dump(_ table: Table, _ names: TableNames, _ work: DumpWork) throws {

@@ -48,7 +48,9 @@ struct Export: ParsableCommand {
 
   @OptionGroup var options: FileOptions
 
-  @Argument(help: "The file or folder to make; there must be none yet. Without it, standard output.")
+  @Argument(
+    help: "The file or folder to make; there must be none yet. Without it, standard output.",
+    completion: .file())
   var target: String?
 
   @Option(
@@ -61,36 +63,43 @@ struct Export: ParsableCommand {
   @Option(help: "Only the objects that a query finds, as `realm query` takes it.")
   var query: String?
 
-  @Option(help: "What stands between the fields of CSV: one character, or tab.")
-  var delimiter: Delimiter = .comma
+  @Option(
+    help:
+      "What stands between the fields of CSV: one character, or tab. Without it a tab if TARGET ends in .tsv, else a comma."
+  )
+  var delimiter: Delimiter?
 
   func validate() throws {
     if table != nil, query != nil { throw ValidationError("--table and --query exclude each other.") }
     if chosenFormat == .sqlite {
-      guard target != nil else { throw ValidationError("A SQLite file needs a TARGET to be written to.") }
+      guard path != nil else { throw ValidationError("A SQLite file needs a TARGET to be written to.") }
       if table != nil || query != nil {
         throw ValidationError("A SQLite file gets all tables: leave out --table and --query.")
       }
     }
-    if chosenFormat == .csv, target == nil, table == nil, query == nil {
+    if chosenFormat == .csv, path == nil, table == nil, query == nil {
       throw ValidationError(
         "CSV has one table: name it by --table, or give a folder that gets a file for each.")
     }
   }
 
+  /// Nil for standard output.
+  private var path: String? { target == "-" ? nil : target }
+
   private var chosenFormat: Format { format ?? target.flatMap(Format.init(path:)) ?? .jsonLines }
 
   func run() throws {
+    Interruption.note()
     let snapshot = try options.open().snapshot()
     let trees = try snapshot.treeNames().filter { !Self.syncTrees.contains($0) }
     switch chosenFormat {
     case .sqlite:
       try TargetFile.making(target ?? "") { try SQLiteExport.write(snapshot, trees: trees, to: $0) }
     case .jsonLines:
-      try TargetFile.writing(target) { try writeJSONLines(snapshot, trees, $0) }
+      try TargetFile.writing(path) { try writeJSONLines(snapshot, trees, $0) }
     case .csv:
       if let part = try chosenPart(snapshot) {
-        try TargetFile.writing(target) { try writeCSV(part.table, part.rows, snapshot, $0) }
+        try TargetFile.writing(path) { try writeCSV(part.table, part.rows, snapshot, $0) }
       } else {
         try TargetFile.makingFolder(target ?? "") { try writeFolder(snapshot, $0) }
       }
@@ -115,7 +124,7 @@ struct Export: ParsableCommand {
       try lines.forEachPlainObject(of: table, rows: rows) { output.put($0) }
       return try output.end()
     }
-    for line in try lines.head() where output.put(Array(line.utf8)) {}
+    for line in try lines.head() { _ = output.put(Array(line.utf8)) }
     for table in try snapshot.tables() where !table.schema.isEmbedded {
       try lines.forEachObject(of: table) { output.put($0) }
     }
@@ -136,9 +145,9 @@ struct Export: ParsableCommand {
   private func writeCSV(_ table: Table, _ rows: [UInt64]?, _ snapshot: Snapshot, _ output: LineOutput) throws
   {
     let columns = table.schema.columns.enumerated().filter { !$0.element.isCompanion }
-    let mark = delimiter.byte
+    let mark = (delimiter ?? Delimiter(path: target ?? "")).byte
     let separator = String(decoding: [mark], as: UTF8.self)
-    let head = columns.map { CSVCells.quoted($0.element.name, delimiter: mark) }.joined(separator: separator)
+    let head = columns.map { CSVField.quoted($0.element.name, delimiter: mark) }.joined(separator: separator)
     guard output.put(Array(head.utf8)) else { return try output.end() }
     let writer = try ObjectWriter(snapshot)
     func line(_ values: [Value]) throws -> [UInt8] {
@@ -146,7 +155,9 @@ struct Export: ParsableCommand {
       return Array(fields.joined(separator: separator).utf8)
     }
     if let rows {
-      for row in rows where output.put(try line(try table.values(ofRow: row))) {}
+      for row in rows {
+        guard output.put(try line(table.values(ofRow: row))) else { break }
+      }
       return try output.end()
     }
     var failure: (any Error)?
@@ -171,10 +182,12 @@ struct Export: ParsableCommand {
 
 /// What stands between the fields of CSV.
 struct Delimiter: ExpressibleByArgument {
-  static let comma = Delimiter(byte: UInt8(ascii: ","))
   let byte: UInt8
 
-  private init(byte: UInt8) { self.byte = byte }
+  /// What the ending of a path tells.
+  init(path: String) {
+    byte = URL(filePath: path).pathExtension.lowercased() == "tsv" ? 0x09 : UInt8(ascii: ",")
+  }
 
   init?(argument: String) {
     if argument == "tab" || argument == "\\t" {
@@ -185,6 +198,4 @@ struct Delimiter: ExpressibleByArgument {
     guard bytes.count == 1, bytes[0] < 0x80, ![0x22, 0x0a, 0x0d].contains(bytes[0]) else { return nil }
     byte = bytes[0]
   }
-
-  var defaultValueDescription: String { "," }
 }

@@ -19,7 +19,7 @@ struct KeyOptions: ParsableArguments {
 
 /// The file that a command makes, and the key that it is encrypted with.
 struct TargetOptions: ParsableArguments {
-  @Argument(help: "The .realm file to make; there must be none yet.")
+  @Argument(help: "The .realm file to make; there must be none yet.", completion: .file())
   var target: String
 
   @Option(help: "A file with the key the new file is encrypted with. Without one it is not encrypted.")
@@ -30,7 +30,7 @@ struct TargetOptions: ParsableArguments {
 
 /// The file a command looks into, and its key.
 struct FileOptions: ParsableArguments {
-  @Argument(help: "The .realm file.")
+  @Argument(help: "The .realm file.", completion: .file())
   var file: String
 
   @OptionGroup var keys: KeyOptions
@@ -46,6 +46,30 @@ struct FileOptions: ParsableArguments {
     var options = Database.Options.reading(key)
     options.leavesNothing = true
     return try Database(path: path, options: options)
+  }
+
+  /// Opens a file for writing, if it is synced neither with a server nor by one: what was written to such a file would be missing in what its devices get.
+  ///
+  /// - Parameter command: for the message.
+  static func openToWrite(_ path: String, key: [UInt8]?, for command: String) throws -> Database {
+    var options = Database.Options(encryptionKey: key)
+    options.leavesNothing = true
+    let database: Database
+    do throws(StorageError) {
+      database = try Database(path: path, options: options)
+    } catch {
+      guard case .otherHistory(isSynced: true, _) = error else { throw error }
+      throw SyncedFileRefusal(path: path, command: command)
+    }
+    do {
+      guard try Export.syncTrees.isDisjoint(with: database.snapshot().treeNames()) else {
+        throw SyncedFileRefusal(path: path, command: command)
+      }
+    } catch {
+      database.close()
+      throw error
+    }
+    return database
   }
 
   /// Opens the newest version for reading, damaged or not.
@@ -120,5 +144,16 @@ struct FileOptions: ParsableArguments {
 
   private static func notAKey(_ source: String) -> ValidationError {
     ValidationError("\(source) holds neither 64 raw bytes nor 128 hexadecimal digits.")
+  }
+}
+
+/// A command that writes was given a file that is synced.
+struct SyncedFileRefusal: Error, CustomStringConvertible {
+  let path: String
+  let command: String
+
+  var description: String {
+    "\(path) is synced, and \(command) does not write to such a file: other devices would not get what it writes. Write with the app, or make a new file by "
+      + "`realm export` and `realm import`."
   }
 }

@@ -26,10 +26,10 @@ struct Import: ParsableCommand {
     case csv
   }
 
-  @Argument(help: "The .realm file, which is made if there is none.")
+  @Argument(help: "The .realm file, which is made if there is none.", completion: .file())
   var file: String
 
-  @Argument(help: "The file to read, or - for standard input.")
+  @Argument(help: "The file to read, or - for standard input.", completion: .file())
   var source: String
 
   @OptionGroup var keys: KeyOptions
@@ -49,8 +49,11 @@ struct Import: ParsableCommand {
     help: "A file with lines as `realm dump --json` writes them of tables: what a table that is made has.")
   var schema: String?
 
-  @Option(help: "What stands between the fields of CSV: one character, or tab.")
-  var delimiter: Delimiter = .comma
+  @Option(
+    help:
+      "What stands between the fields of CSV: one character, or tab. Without it a tab if SOURCE ends in .tsv, else a comma."
+  )
+  var delimiter: Delimiter?
 
   @Flag(help: "Uses what was guessed of a table without asking.")
   var yes = false
@@ -84,41 +87,30 @@ struct Import: ParsableCommand {
 
   func run() throws {
     let report = ImportReport(source: source, skipsBad: skipBad)
-    if FileManager.default.fileExists(atPath: file) {
-      try FileOptions.requireFile(file)
-      try report.writing(into: file) { try importIntoPresent(report) }
-    } else {
-      try report.writing(into: file) { try importIntoNew(report) }
+    try report.telling {
+      let isNew = !FileManager.default.fileExists(atPath: file)
+      if !isNew { try FileOptions.requireFile(file) }
+      // Somebody may be asked about it, for which no transaction is to wait.
+      let guessed = try guess(isNew: isNew)
+      Interruption.note()
+      if isNew {
+        try importIntoNew(guessed, report)
+      } else {
+        let database = try FileOptions.openToWrite(file, key: try keys.key(), for: "`realm import`")
+        defer { database.close() }
+        try database.write { try fill($0, guessed, isNew: false, report) }
+      }
     }
     try report.finish(file)
   }
 
-  // MARK: - Where to
-
-  private func importIntoPresent(_ report: ImportReport) throws {
-    var opening = Database.Options(encryptionKey: try keys.key())
-    opening.leavesNothing = true
-    let database: Database
-    do throws(StorageError) {
-      database = try Database(path: file, options: opening)
-    } catch {
-      guard case .otherHistory(isSynced: true, _) = error else { throw error }
-      Output.complain(
-        "\(file) is synced, and `realm import` writes to no synced file: write the objects with the app, or import them into a new file."
-      )
-      throw ExitCode(3)
-    }
-    defer { database.close() }
-    try database.write { try fill($0, isNew: false, report) }
-  }
-
-  private func importIntoNew(_ report: ImportReport) throws {
+  private func importIntoNew(_ guessed: TableSchema?, _ report: ImportReport) throws {
     var failure: (any Error)?
     do {
       try Database.make(at: file, like: file, options: .init(encryptionKey: try keys.key())) {
         (database) throws(StorageError) in
         do {
-          try database.write { try fill($0, isNew: true, report) }
+          try database.write { try fill($0, guessed, isNew: true, report) }
         } catch {
           failure = error
           // It only says that the file is not to appear.
@@ -132,28 +124,38 @@ struct Import: ParsableCommand {
 
   // MARK: - What
 
-  private func fill(_ transaction: WriteTransaction, isNew: Bool, _ report: ImportReport) throws {
+  private func fill(
+    _ transaction: WriteTransaction, _ guessed: TableSchema?, isNew: Bool, _ report: ImportReport
+  ) throws {
     let duplicates: ObjectInserter.Duplicates = replace ? .replace : .areProblems
     if chosenFormat == .jsonLines, table == nil {
-      let lines = JSONLinesImport(try InputBytes(path: source), skipsUnknown: onlyKnown)
+      let lines = JSONLinesImport(try input(), skipsUnknown: onlyKnown)
       guard let (head, _) = try lines.next() else { throw InterchangeError("\(source) is empty.") }
       guard WholeImport.isHead(head) else { throw notWhole(head) }
-      let whole = WholeImport(lines, transaction, isNew: isNew, duplicates: duplicates)
+      let whole = WholeImport(
+        lines, transaction, isNew: isNew, duplicates: duplicates, reservedTrees: Export.syncTrees)
       try whole.run(head, report.leaveOut)
       report.objects = whole.objects
       report.entries = whole.entries
       return
     }
     let name = table ?? ""
-    let schema = try transaction.table(name)?.schema ?? made(name, transaction, report)
+    let schema =
+      try self.schema.map { try described(name, inFile: $0, transaction) }
+      ?? transaction.table(name)?.schema ?? made(name, guessed, transaction)
+    if let primaryKey, schema.primaryKey?.name != primaryKey {
+      throw InterchangeError(
+        "The table \(name) is there already, and its primary key is not \(primaryKey): leave out --primary-key."
+      )
+    }
     let objects = try TableImport(
       form, into: schema, transaction, skipsUnknown: onlyKnown, duplicates: duplicates)
-    try objects.run(try InputBytes(path: source), report.leaveOut)
+    try objects.run(try input(), report.leaveOut)
     report.objects = objects.objects
   }
 
   private var form: TableImport.Form {
-    chosenFormat == .csv ? .csv(delimiter: delimiter.byte) : .jsonLines
+    chosenFormat == .csv ? .csv(delimiter: (delimiter ?? Delimiter(path: source)).byte) : .jsonLines
   }
 
   private func notWhole(_ head: JSONNode) -> InterchangeError {
@@ -165,26 +167,45 @@ struct Import: ParsableCommand {
     return InterchangeError("\(source) has objects of one table: name it by --table.")
   }
 
-  /// The table that is not there yet, as --schema or a guess tells.
-  private func made(_ name: String, _ transaction: WriteTransaction, _ report: ImportReport) throws
-    -> TableSchema
-  {
-    if let schema { return try described(name, inFile: schema, transaction) }
-    guard source != "-" else {
+  private func input() throws -> InputBytes {
+    try InputBytes(path: source) { Interruption.isWanted }
+  }
+
+  /// The table that is not there yet, as it was guessed.
+  private func made(
+    _ name: String, _ guessed: TableSchema?, _ transaction: WriteTransaction
+  ) throws -> TableSchema {
+    guard let guessed else {
+      throw InterchangeError("The table \(name) of \(file) was removed meanwhile: repeat the command.")
+    }
+    return try transaction.createTable(guessed).schema
+  }
+
+  /// What the table is guessed to have that --table names, shown and confirmed; nil where that is not needed.
+  private func guess(isNew: Bool) throws -> TableSchema? {
+    guard let name = table, schema == nil else { return nil }
+    if !isNew {
+      let database = try FileOptions.open(file, key: try keys.key())
+      defer { database.close() }
+      if try database.read({ try $0.schemas().contains { $0.name.utf8.elementsEqual(name.utf8) } }) {
+        return nil
+      }
+    }
+    guard source != "-", TargetFile.isRegular(source) else {
       throw InterchangeError(
-        "There is no table \(name) in \(file) yet, and standard input can't be read twice to guess what it is to have: give --schema, or import a file."
+        "There is no table \(name) in \(file) yet, and \(source == "-" ? "standard input" : source) can't be read twice to guess what it is to have: give --schema, or import a file."
       )
     }
     guard (1...TableSchema.maximumNameLength).contains(name.utf8.count) else {
       throw InterchangeError("A table has a name of 1 to \(TableSchema.maximumNameLength) bytes.")
     }
     // Lines that are wrong are told by the import itself.
-    let guess = try TableImport.guess(try InputBytes(path: source), form) { problem in
+    let guess = try TableImport.guess(try input(), form) { problem in
       if !skipBad { throw problem }
     }
     let new = TableSchema(name, columns: try guess.columns(primaryKey: primaryKey))
     try confirm(new, records: guess.records)
-    return try transaction.createTable(new).schema
+    return new
   }
 
   private func described(
@@ -247,14 +268,12 @@ private final class ImportReport {
   }
 
   /// Calls `body`, and tells of what is wrong that nothing was imported.
-  func writing(into file: String, _ body: () throws -> Void) throws {
+  func telling(_ body: () throws -> Void) throws {
     do {
       try body()
     } catch let problem as InputProblem {
       throw InterchangeError(
         "\(source), \(problem) Nothing was imported. --skip-bad leaves out what is wrong, and lists it.")
-    } catch let error as InterchangeError {
-      throw error
     }
   }
 

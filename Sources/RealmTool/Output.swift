@@ -54,6 +54,8 @@ enum Output {
   /// - Throws: where standard output is closed: then there is nobody to do anything for.
   static func prepare() throws(OutputError) {
     signal(SIGPIPE, SIG_IGN)
+    // A file that would be longer than the user may make is told by the write that fails, too.
+    signal(SIGXFSZ, SIG_IGN)
     let isClosed = fcntl(STDOUT_FILENO, F_GETFD) == -1
     for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) == -1 {
       // The least number that is free is the one that is given.
@@ -77,6 +79,7 @@ struct OutputError: Error, CustomStringConvertible {
   var description: String {
     let reason =
       switch errno {
+      case EINTR: "the command was interrupted"
       case EBADF: "it is closed, or open for reading only"
       case EPIPE: "who reads it has closed the pipe"
       default: String(cString: strerror(errno))

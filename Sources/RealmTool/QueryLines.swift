@@ -13,7 +13,7 @@ enum QueryLines {
   }
 
   static func csvHead(_ schema: TableSchema) -> String {
-    (["key"] + schema.properties.map { CSVCells.quoted($0.name) }).joined(separator: ",")
+    (["key"] + schema.properties.map { CSVField.quoted($0.name) }).joined(separator: ",")
   }
 
   static func csv(_ schema: TableSchema, _ names: TableNames) -> (UInt64, [Value]) -> String {
@@ -27,11 +27,11 @@ enum QueryLines {
   private static func field(_ value: Value, _ column: Column, _ names: TableNames) -> String {
     switch value {
     case .null: ""
-    case .string(let text): text.isEmpty ? "\"\"" : CSVCells.quoted(text)
+    case .string(let text): text.isEmpty ? "\"\"" : CSVField.quoted(text)
     case .data(let bytes): bytes.isEmpty ? "\"\"" : Data(bytes).base64EncodedString()
     case .link(let key): "\(key)"
-    case .list, .map, .typedLink: CSVCells.quoted(value.json(of: column, names))
-    default: CSVCells.quoted(value.text)
+    case .list, .map, .typedLink: CSVField.quoted(value.json(of: column, names))
+    default: CSVField.quoted(value.text)
     }
   }
 }
@@ -73,7 +73,7 @@ struct QueryTable {
 
   /// A text of a file on one line, without what a terminal takes for commands.
   private static func shown(_ text: String) -> String {
-    text.isEmpty || text.unicodeScalars.contains(where: JSON.isUnsafe) ? JSON.string(text) : text
+    text.isEmpty || text.unicodeScalars.contains(where: JSON.mayMislead) ? JSON.string(text) : text
   }
 
   private func line(_ cells: [String], _ widths: [Int]) -> String {

@@ -9,9 +9,9 @@ import RealmStorage
 struct RealmTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "realm",
-    abstract: "Looks into .realm files: what is in them, where the bytes go, and whether all is whole.",
+    abstract: "Looks into .realm files, checks and compares them, and moves what they hold in and out.",
     discussion: """
-      Exit codes: 0 fine, 1 damage found, 2 wrong usage, 3 the file can't be opened, 4 the output can't be written; of diff 0 \
+      Exit codes: 0 fine, 1 damage found, or something left out, 2 wrong usage, 3 the file can't be opened, 4 the output can't be written; of diff 0 \
       equal, 1 different, 5 damage kept it from comparing; of import and export 6, what is read can't be imported or exported. \
       4 comes before all others: what was found is then not told, or only in part; a line on standard error says what is \
       known.
@@ -49,6 +49,8 @@ struct RealmTool: ParsableCommand {
       return (2, "\(error)")
     } catch let error as InterchangeError {
       return (InterchangeError.exitCode, error.description)
+    } catch let error as SyncedFileRefusal {
+      return (3, error.description)
     } catch let error as ExitCode {
       return (error.rawValue, nil)
     } catch {

@@ -58,10 +58,10 @@ struct Schema: ParsableCommand {
     }
     for table in tables {
       let kind = table.schema.isEmbedded ? "embedded table" : "table"
-      try Output.line("\(kind) \(table.schema.name): \(Wording.count(table.count, "row"))")
+      try Output.line("\(kind) \(JSON.shown(table.schema.name)): \(Wording.count(table.count, "row"))")
       for line in names.lines(table.schema) { try Output.line("  \(line)") }
     }
-    for tree in trees { try Output.line("tree \(tree.name): \(tree.entries) entries") }
+    for tree in trees { try Output.line("tree \(JSON.shown(tree.name)): \(tree.entries) entries") }
   }
 }
 
@@ -82,9 +82,10 @@ extension Schema {
 extension TableNames {
   /// A line for each column.
   func lines(_ schema: TableSchema) -> [String] {
-    let width = schema.properties.map(\.name.count).max() ?? 0
-    return schema.properties.map { column in
-      column.name + String(repeating: " ", count: width - column.name.count + 2) + words(column)
+    let titles = schema.properties.map { JSON.shown($0.name) }
+    let width = titles.map(\.count).max() ?? 0
+    return zip(titles, schema.properties).map { title, column in
+      title + String(repeating: " ", count: width - title.count + 2) + words(column)
     }
   }
 
@@ -95,7 +96,9 @@ extension TableNames {
     // Of links and mixed values it follows from the rest; to say so of each would be noise.
     if column.isOptional, column.type != .link, column.type != .mixed { words.append("optional") }
     words.append(column.type.name)
-    if column.type == .link { words.append("to \(self[column.target] ?? "a table that is not there")") }
+    if column.type == .link {
+      words.append("to \(self[column.target].map(JSON.shown) ?? "a table that is not there")")
+    }
     let index = column.index == .none ? "" : ", \(column.index.name)"
     let stored = column.storedDefault.map { ", default \($0.text)" } ?? ""
     return words.joined(separator: " ") + index + stored

@@ -11,7 +11,8 @@ final class LineOutput {
   /// Answers whether more lines are wanted: not behind one that could not be written.
   func put(_ line: [UInt8]) -> Bool {
     guard failure == nil else { return false }
-    do { try write(line) } catch { failure = error }
+    if Interruption.isWanted { failure = OutputError(errno: EINTR) }
+    if failure == nil { do { try write(line) } catch { failure = error } }
     return failure == nil
   }
 
@@ -42,17 +43,31 @@ enum TargetFile {
     defer { unlink(made) }
     try body(made)
     // A link fails where there is a file by now, which renaming would replace.
-    guard link(made, path) == 0 else { throw OutputError(errno: errno, path: path) }
+    guard link(made, path) != 0 else { return }
+    // Some file systems have no links.
+    guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno), access(path, F_OK) != 0,
+      rename(made, path) == 0
+    else {
+      throw OutputError(errno: errno, path: path)
+    }
   }
 
   /// Calls `body` with the path of a folder, and puts it in its place.
   static func makingFolder(_ path: String, _ body: (String) throws -> Void) throws {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     guard access(path, F_OK) != 0 else { throw OutputError(errno: EEXIST, path: path) }
     let made = "\(path).making-\(getpid())"
     guard mkdir(made, 0o777) == 0 else { throw OutputError(errno: errno, path: path) }
     defer { try? FileManager.default.removeItem(atPath: made) }
     try body(made)
     guard rename(made, path) == 0 else { throw OutputError(errno: errno, path: path) }
+  }
+
+  /// Whether a path names a file of bytes, or nothing: it can be read twice.
+  static func isRegular(_ path: String) -> Bool {
+    var facts = stat()
+    return stat(path, &facts) != 0 || facts.st_mode & S_IFMT == S_IFREG
   }
 
   /// The name of a table as that of a file: what a file system may take for something else is written as %XX.

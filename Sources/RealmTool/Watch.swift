@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import RealmInterchange
 import RealmStorage
-import Synchronization
 
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -32,13 +31,9 @@ struct Watch: ParsableCommand {
     }
   }
 
-  private static let isEnding = Atomic(false)
-
   func run() throws {
     // So that nothing stays beside the file that was not there.
-    for number in [SIGINT, SIGTERM] {
-      signal(number) { _ in Watch.isEnding.store(true, ordering: .relaxed) }
-    }
+    Interruption.note()
     let database = try options.open()
     defer { database.close() }
     try follow(database)
@@ -51,14 +46,17 @@ struct Watch: ParsableCommand {
       "\(Wording.count(view.rows.count, "row")) of \(view.table.schema.name) at version \(view.snapshot.version). Ctrl-C ends."
     )
     var seen = 0
-    while !Self.isEnding.load(ordering: .relaxed), seen < commits ?? .max {
+    while !Interruption.isWanted, seen < commits ?? .max {
       guard try database.waitForCommit(after: view.snapshot.version, timeout: .milliseconds(250)) != nil
       else { continue }
       let next = try WatchedRows(QueryRequest(query), of: database.snapshot(), in: options.file)
-      let changes = try next.changes(since: view)
-      for change in changes { try Output.line(json ? change.json(next.snapshot.version) : change.text) }
+      var isChanged = false
+      try next.forEachChange(since: view) { change in
+        isChanged = true
+        try Output.line(json ? change.json(next.snapshot.version) : change.text)
+      }
       try Output.flush()
-      if !changes.isEmpty { seen += 1 }
+      if isChanged { seen += 1 }
       view = next
     }
   }
@@ -83,26 +81,24 @@ struct WatchedRows {
   }
 
   /// How it differs from what was found in an earlier version: first what is gone, then the rest in the order of the query.
-  func changes(since old: WatchedRows) throws -> [WatchedChange] {
+  func forEachChange(since old: WatchedRows, _ tell: (WatchedChange) throws -> Void) throws {
     guard table.schema.id == old.table.schema.id else {
       throw InterchangeError(
         "The table \(table.schema.name) was made anew while it was watched: begin again.")
     }
-    var changes: [WatchedChange] = []
     for row in old.order where !rows.contains(row) {
-      changes.append(WatchedChange(.removed, row, table.schema, try old.cells(ofRow: row)))
+      try tell(WatchedChange(.removed, row, table.schema, old.cells(ofRow: row)))
     }
     let modified = try modified(since: old)
     for row in order {
       guard old.rows.contains(row) else {
-        changes.append(WatchedChange(.added, row, table.schema, try cells(ofRow: row)))
+        try tell(WatchedChange(.added, row, table.schema, cells(ofRow: row)))
         continue
       }
       guard modified?.contains(row) ?? true else { continue }
       let (before, after) = (try old.cells(ofRow: row), try cells(ofRow: row))
-      if before != after { changes.append(WatchedChange(.changed, row, table.schema, after, before: before)) }
+      if before != after { try tell(WatchedChange(.changed, row, table.schema, after, before: before)) }
     }
-    return changes
   }
 
   /// The rows that were changed; nil where each must be looked at, because embedded objects are part of them.
@@ -115,13 +111,13 @@ struct WatchedRows {
     return Set(changes.modifications.map(\.key))
   }
 
-  /// The values of a row as JSON, by the order of the properties.
-  private func cells(ofRow row: UInt64) throws -> [String] {
-    var cells: [String] = []
+  /// The values of a row as JSON, in the order of the properties.
+  private func cells(ofRow row: UInt64) throws -> [WatchedChange.Cell] {
+    var cells: [WatchedChange.Cell] = []
     for column in table.schema.columns where !column.isCompanion {
       var text = JSONWriter()
       try writer.write(table.value(column, ofRow: row) ?? .null, of: column, to: &text)
-      cells.append(String(decoding: text.bytes, as: UTF8.self))
+      cells.append(WatchedChange.Cell(name: column.name, json: String(decoding: text.bytes, as: UTF8.self)))
     }
     return cells
   }
@@ -141,31 +137,41 @@ struct WatchedChange {
     }
   }
 
+  /// A property and its value.
+  struct Cell: Equatable {
+    let name: String
+    let json: String
+  }
+
   private let kind: Kind
   private let row: UInt64
   private let schema: TableSchema
-  private let names: [String]
-  private let cells: [String]
-  private let before: [String]?
+  private let cells: [Cell]
+  /// Of an object that was changed: each property that differs, with the value before; nil of a property that was added since.
+  private let changed: [(cell: Cell, before: String?)]
 
-  init(_ kind: Kind, _ row: UInt64, _ schema: TableSchema, _ cells: [String], before: [String]? = nil) {
-    (self.kind, self.row, self.schema, self.cells, self.before) = (kind, row, schema, cells, before)
-    names = schema.properties.map(\.name)
+  init(_ kind: Kind, _ row: UInt64, _ schema: TableSchema, _ cells: [Cell], before: [Cell] = []) {
+    (self.kind, self.row, self.schema, self.cells) = (kind, row, schema, cells)
+    // Names differ when their bytes do.
+    let old = Dictionary(before.map { (Array($0.name.utf8), $0.json) }) { first, _ in first }
+    changed =
+      before.isEmpty
+      ? [] : cells.map { ($0, old[Array($0.name.utf8)]) }.filter { $0.cell.json != $0.before }
   }
-
-  /// The positions of the properties that differ.
-  private var changed: [Int] { cells.indices.filter { before?[$0] != cells[$0] } }
 
   /// On one line, for people.
   var text: String {
-    let key = schema.properties.firstIndex { $0.index == .unique }.map { cells[$0] } ?? "#\(row)"
-    let start = "\(kind.sign) \(schema.name) \(key)"
+    let key = schema.properties.firstIndex { $0.index == .unique }.map { cells[$0].json } ?? "#\(row)"
+    let start = "\(kind.sign) \(JSON.shown(schema.name)) \(key)"
     switch kind {
     case .removed: return start
     case .added:
-      return start + ": " + zip(names, cells).map { "\($0) \(Self.short($1))" }.joined(separator: ", ")
+      return start + ": "
+        + cells.map { "\(JSON.shown($0.name)) \(Self.short($0.json))" }.joined(separator: ", ")
     case .changed:
-      let parts = changed.map { "\(names[$0]) \(Self.short(before?[$0] ?? "")) → \(Self.short(cells[$0]))" }
+      let parts = changed.map {
+        "\(JSON.shown($0.cell.name)) \(Self.short($0.before ?? "")) → \(Self.short($0.cell.json))"
+      }
       return start + ": " + parts.joined(separator: ", ")
     }
   }
@@ -177,9 +183,11 @@ struct WatchedChange {
   func json(_ version: UInt64) -> String {
     var members = [
       ("version", JSON.integer(version)), ("change", JSON.string(kind.rawValue)), ("key", JSON.integer(row)),
-      ("object", JSON.object(Array(zip(names, cells).map { ($0, $1) }))),
+      ("object", JSON.object(cells.map { ($0.name, $0.json) })),
     ]
-    if before != nil { members.append(("properties", JSON.array(changed.map { JSON.string(names[$0]) }))) }
+    if kind == .changed {
+      members.append(("properties", JSON.array(changed.map { JSON.string($0.cell.name) })))
+    }
     return JSON.object(members)
   }
 }

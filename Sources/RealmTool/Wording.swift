@@ -26,10 +26,10 @@ enum Wording {
 
   /// A text as it may be put on a terminal: what would be a command there is written as in JSON. Line ends and tabs stay.
   static func shown(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: JSON.isUnsafe) else { return text }
+    guard text.unicodeScalars.contains(where: JSON.mayMislead) else { return text }
     var shown = ""
     for scalar in text.unicodeScalars {
-      if JSON.isUnsafe(scalar), scalar != "\n", scalar != "\t" {
+      if JSON.mayMislead(scalar), scalar != "\n", scalar != "\t" {
         shown += "\\u" + Hexadecimal.text(UInt64(scalar.value), digits: 4)
       } else {
         shown.unicodeScalars.append(scalar)

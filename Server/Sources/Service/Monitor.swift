@@ -1,6 +1,7 @@
 import Accounts
 import Foundation
 import Front
+import RealmInterchange
 import RealmServer
 
 /// Answers who watches the server, on a port of its own: `/health`, `/metrics`, and what an administrator asks.

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import RealmInterchange
 
 /// The JSON object of a request, as far as it has texts.
 package struct RequestBody {

@@ -3,6 +3,7 @@ import Definition
 import Foundation
 import Front
 import Logging
+import RealmInterchange
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import RealmInterchange
 import RealmStorage
 
 /// What the rights of an app may ask of a user: roles, and the fields of the custom data.

@@ -1,4 +1,4 @@
-/// Reads comma-separated values as RFC 4180 has them, in UTF-8. Lines may end with a line feed or with carriage return and line feed.
+/// Reads comma-separated values as RFC 4180 has them, in UTF-8. Lines end with a line feed, a carriage return, or both.
 ///
 /// By hand: readers at hand tell no places, take a whole file into memory, and don't tell an empty text from nothing.
 package final class CSVReader {
@@ -21,6 +21,8 @@ package final class CSVReader {
   private var line = 1
   private var column = 1
   private var bytes = 0
+  /// An empty line is a record of one field with nothing in it. Else it is left out.
+  package var keepsEmptyLines = false
 
   /// - Parameter delimiter: what stands between fields: an ASCII character that is neither a quotation mark nor a line's end.
   package init(_ input: InputBytes, delimiter: UInt8 = UInt8(ascii: ",")) {
@@ -32,15 +34,9 @@ package final class CSVReader {
   /// - Throws: `InputProblem`, behind which the next call reads the next line; `InterchangeError`.
   package func next() throws -> Record? {
     while let byte = try input.peek() {
-      if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
+      if !keepsEmptyLines, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
         _ = try advance()
-        if byte == UInt8(ascii: "\n") { endLine() }
-        continue
-      }
-      // Some programs begin a text in UTF-8 with a byte order mark.
-      if line == 1, column == 1, byte == 0xef {
-        for _ in 0..<3 { _ = try advance() }
-        column = 1
+        try endLine(with: byte)
         continue
       }
       return try record()
@@ -68,13 +64,10 @@ package final class CSVReader {
         return (try made(text, isQuoted, startLine, startColumn), true)
       }
       switch byte {
-      case delimiter: return (try made(text, isQuoted, startLine, startColumn), false)
-      case UInt8(ascii: "\n"):
-        endLine()
+      case delimiter: return (try made(text, isQuoted, startLine, startColumn, isLast: false), false)
+      case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+        try endLine(with: byte)
         return (try made(text, isQuoted, startLine, startColumn), true)
-      case UInt8(ascii: "\r"):
-        if try input.peek() == UInt8(ascii: "\n") { continue }
-        fallthrough
       case _ where isQuoted:
         throw try problem(
           at: line, column - 1,
@@ -97,14 +90,23 @@ package final class CSVReader {
         _ = try advance()
       }
       text.append(byte)
-      if byte == UInt8(ascii: "\n") { endLine() }
+      if byte == UInt8(ascii: "\n") {
+        line += 1
+        column = 1
+      }
     }
-    throw InputProblem(line: startLine, column: startColumn, "The field has no closing quotation mark.")
+    // All that follows would be taken for a part of the field.
+    throw InterchangeError(
+      "line \(startLine), column \(startColumn): The field has no closing quotation mark.")
   }
 
-  private func made(_ bytes: [UInt8], _ isQuoted: Bool, _ line: Int, _ column: Int) throws -> Field {
+  private func made(
+    _ bytes: [UInt8], _ isQuoted: Bool, _ line: Int, _ column: Int, isLast: Bool = true
+  ) throws -> Field {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw InputProblem(line: line, column: column, "The field is no text in UTF-8.")
+      let reason = "The field is no text in UTF-8."
+      throw isLast
+        ? InputProblem(line: line, column: column, reason) : try problem(at: line, column, reason)
     }
     return Field(text: text, isQuoted: isQuoted, line: line, column: column)
   }
@@ -112,8 +114,8 @@ package final class CSVReader {
   /// What is wrong; the rest of the line is left out.
   private func problem(at line: Int, _ column: Int, _ reason: String) throws -> InputProblem {
     while let byte = try advance() {
-      if byte == UInt8(ascii: "\n") {
-        endLine()
+      if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
+        try endLine(with: byte)
         break
       }
     }
@@ -128,7 +130,9 @@ package final class CSVReader {
     return byte
   }
 
-  private func endLine() {
+  /// A carriage return and a line feed end one line.
+  private func endLine(with byte: UInt8) throws(InterchangeError) {
+    if byte == UInt8(ascii: "\r"), try input.peek() == UInt8(ascii: "\n") { _ = try input.next() }
     line += 1
     column = 1
   }

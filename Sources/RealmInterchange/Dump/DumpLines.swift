@@ -50,8 +50,8 @@ package struct RowLine {
   }
 
   private func plain(_ key: UInt64, _ cells: [(column: Column, text: String)]) -> String {
-    let shown = cells.filter { !$0.column.isCompanion }.map { "\($0.column.name)=\($0.text)" }
-    return ([name, "\(key)"] + shown).joined(separator: "\t")
+    let shown = cells.filter { !$0.column.isCompanion }.map { "\(JSON.shown($0.column.name))=\($0.text)" }
+    return ([JSON.shown(name), "\(key)"] + shown).joined(separator: "\t")
   }
 }
 
@@ -65,7 +65,7 @@ package struct EntryLine {
   /// - Parameter value: nil for one that can't be read.
   package func write(_ key: [UInt8], _ value: [UInt8]?, to line: inout JSONWriter) {
     guard json else {
-      return line.raw("\(tree)\t\(Self.text(key))\t\(value.map(Self.text) ?? "(lost)")")
+      return line.raw("\(JSON.shown(tree))\t\(Self.text(key))\t\(value.map(Self.text) ?? "(lost)")")
     }
     line.raw(#"{"tree":"#)
     line.string(tree)
@@ -78,7 +78,8 @@ package struct EntryLine {
 
   /// For people: on one line.
   package static func text(_ bytes: [UInt8]) -> String {
-    String(validating: bytes, as: UTF8.self)?.split(separator: "\n", omittingEmptySubsequences: false)
-      .joined(separator: "\\n") ?? "base64:\(Base64.text(bytes))"
+    guard let text = String(validating: bytes, as: UTF8.self) else { return "base64:\(Base64.text(bytes))" }
+    return String(
+      String.UnicodeScalarView(text.unicodeScalars.flatMap { $0 == "\n" ? ["\\", "n"] : [$0] }))
   }
 }

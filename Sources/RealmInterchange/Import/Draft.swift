@@ -37,12 +37,11 @@ package indirect enum ValueDraft: Sendable {
   case list([ValueDraft])
   case map([(key: String, value: ValueDraft)])
 
-  package var hasEmbedded: Bool {
+  /// It is a list or a map.
+  package var isNested: Bool {
     switch self {
-    case .value, .link: false
-    case .embedded: true
-    case .list(let elements): elements.contains(where: \.hasEmbedded)
-    case .map(let entries): entries.contains { $0.value.hasEmbedded }
+    case .list, .map, .value(.list), .value(.map): true
+    case .value, .link, .embedded: false
     }
   }
 }

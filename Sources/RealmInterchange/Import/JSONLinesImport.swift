@@ -2,8 +2,10 @@ package import RealmStorage
 
 /// Imports JSON Lines: either all lines that `ObjectLines` writes, or objects of one table, one on each line.
 package final class JSONLinesImport {
+  /// Enough for objects whose embedded objects stand in each other as deep as `ObjectWriter` writes them, with values of any type in them.
+  private static let mostLevels = 1000
   private let input: InputBytes
-  private let skipsUnknown: Bool
+  let skipsUnknown: Bool
   private var line = 0
 
   package init(_ input: InputBytes, skipsUnknown: Bool) {
@@ -16,12 +18,15 @@ package final class JSONLinesImport {
   package func next() throws -> (node: JSONNode, line: Int)? {
     while let bytes = try input.line() {
       line += 1
-      var text = bytes[...]
-      if line == 1, text.starts(with: [0xef, 0xbb, 0xbf]) { text = text.dropFirst(3) }
-      if text.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
+      if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { continue }
       do throws(JSONSyntaxError) {
-        return (try JSONParser.value(of: Array(text)), line)
+        return (try JSONParser.value(of: bytes, mostLevels: Self.mostLevels), line)
       } catch {
+        guard line > 1 || bytes.first != UInt8(ascii: "[") else {
+          throw InterchangeError(
+            "The input is one array. JSON Lines have an object on each line: `jq -c '.[]'` makes them of an array."
+          )
+        }
         throw InputProblem(
           line: line, column: error.offset + 1, "The line is no JSON: \(error.missing) is expected here.")
       }
@@ -37,7 +42,7 @@ package final class JSONLinesImport {
   ) throws(InputProblem) -> ObjectDraft {
     let place = { (offset: Int) in InputPlace(line: line, column: offset + 1) }
     do throws(ValueReader.Problem) {
-      let cells = try reader.cells(of: node, schema, skipsUnknown: skipsUnknown, place: place)
+      let cells = try reader.cells(of: node, schema, place: place)
       return ObjectDraft(table: schema.id, cells: cells, oldKey: oldKey, place: place(node.offset))
     } catch {
       throw InputProblem(

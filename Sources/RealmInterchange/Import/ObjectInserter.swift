@@ -11,27 +11,49 @@ package final class ObjectInserter {
     let place: InputPlace
   }
 
+  private struct WaitingCell: Hashable {
+    let table: UInt32
+    let row: UInt64
+    let column: Int
+  }
+
   /// What is done with an object whose primary key another one has.
   package enum Duplicates: Sendable { case areProblems, replace }
 
-  private struct OpenTable {
+  private final class OpenTable {
     let table: WritableTable
     let schema: TableSchema
     let key: Int?
     /// The rows that rows of the input became, by their old keys.
     var rows: [UInt64: UInt64] = [:]
+
+    init(_ table: WritableTable, _ schema: TableSchema) {
+      (self.table, self.schema) = (table, schema)
+      key = schema.columns.firstIndex { $0.index == .unique }
+    }
   }
 
   private let transaction: WriteTransaction
   private let tables: ImportTables
   private let duplicates: Duplicates
+  private let keysAreRows: Bool
+  private let keepsKeys: Bool
   private var open: [UInt32: OpenTable] = [:]
-  private var waiting: [Waiting] = []
+  /// In the order of the input; nil where the cell was set again later.
+  private var waiting: [Waiting?] = []
+  private var waitingPlaces: [WaitingCell: Int] = [:]
   /// Objects that were made or changed, without embedded ones.
   package private(set) var count = 0
 
-  package init(_ transaction: WriteTransaction, _ tables: ImportTables, duplicates: Duplicates) {
+  /// - Parameters:
+  ///   - keysAreRows: keys of rows are those of this file, and not of the one where the input comes from.
+  ///   - keepsKeys: a row gets the key that it had where the input comes from, if it can.
+  package init(
+    _ transaction: WriteTransaction, _ tables: ImportTables, duplicates: Duplicates,
+    keysAreRows: Bool = false, keepsKeys: Bool = false
+  ) {
     (self.transaction, self.tables, self.duplicates) = (transaction, tables, duplicates)
+    (self.keysAreRows, self.keepsKeys) = (keysAreRows, keepsKeys)
   }
 
   /// Makes an object.
@@ -50,6 +72,11 @@ package final class ObjectInserter {
 
   private func insertWhole(_ draft: ObjectDraft) throws {
     let table = try opened(draft.table)
+    if let old = draft.oldKey, table.rows[old] != nil {
+      throw InputProblem(
+        line: draft.place.line, column: draft.place.column, property: "key", value: "\(old)",
+        "is the key of another object of \(table.schema.name).")
+    }
     guard let key = table.key else {
       _ = try make(draft)
       count += 1
@@ -67,7 +94,7 @@ package final class ObjectInserter {
           line: cell.place.line, column: cell.place.column, property: table.schema.columns[key].name,
           value: value.text, "is the primary key of another object of \(table.schema.name).")
       }
-      if let old = draft.oldKey { open[draft.table]?.rows[old] = row }
+      if let old = draft.oldKey { table.rows[old] = row }
       for cell in draft.cells where cell.column != key { try set(cell, table, row) }
     } else {
       _ = try make(draft)
@@ -115,7 +142,7 @@ package final class ObjectInserter {
   /// - Parameter leaveOut: is called with a link to an object that is not there; the link stays out.
   /// - Throws: what `leaveOut` throws; `StorageError`.
   package func finish(_ leaveOut: (InputProblem) throws -> Void) throws {
-    for wait in waiting {
+    for case let wait? in waiting {
       let table = try opened(wait.table)
       let column = table.schema.columns[wait.column]
       var missing: [LinkDraft] = []
@@ -128,7 +155,7 @@ package final class ObjectInserter {
       }
       if let value { try table.table.set(value, wait.column, ofRow: wait.row) }
     }
-    waiting = []
+    (waiting, waitingPlaces) = ([], [:])
   }
 
   // MARK: - Rows
@@ -138,34 +165,41 @@ package final class ObjectInserter {
     guard let schema = tables.schema(id), let table = try transaction.table(schema.name) else {
       throw InterchangeError("A table of the import is not there any more.")
     }
-    let made = OpenTable(
-      table: table, schema: schema, key: schema.columns.firstIndex { $0.index == .unique })
+    let made = OpenTable(table, schema)
     open[id] = made
     return made
   }
 
   private func make(_ draft: ObjectDraft) throws -> UInt64 {
     let table = try opened(draft.table)
-    let row = try table.table.insert { (new) throws(StorageError) in
+    let fill = { (new: inout NewRow) throws(StorageError) in
       for cell in draft.cells {
         if case .value(let value) = cell.value { try new.set(cell.column, value) }
       }
     }
-    if let old = draft.oldKey { open[draft.table]?.rows[old] = row }
+    var row: UInt64?
+    if keepsKeys, let key = draft.oldKey { row = try table.table.insert(key: key, fill) }
+    let made = try row ?? table.table.insert(fill)
+    if let old = draft.oldKey { table.rows[old] = made }
     for cell in draft.cells {
       if case .value = cell.value { continue }
-      try set(cell, table, row)
+      try set(cell, table, made)
     }
-    return row
+    return made
   }
 
   private func set(_ cell: ObjectDraft.Cell, _ table: OpenTable, _ row: UInt64) throws {
     let column = table.schema.columns[cell.column]
     var missing: [LinkDraft] = []
     let value = try value(of: cell.value, column, &missing)
+    let place = WaitingCell(table: table.schema.id, row: row, column: cell.column)
+    if !waitingPlaces.isEmpty, let earlier = waitingPlaces.removeValue(forKey: place) {
+      waiting[earlier] = nil
+    }
     if missing.isEmpty {
       if let value { try table.table.set(value, cell.column, ofRow: row) }
     } else {
+      waitingPlaces[place] = waiting.count
       waiting.append(
         Waiting(
           table: table.schema.id, row: row, column: cell.column, draft: cell.value, place: cell.place))
@@ -211,7 +245,9 @@ package final class ObjectInserter {
     let table = try opened(link.table)
     switch link.target {
     case .primaryKey(let value): return try table.table.row(withPrimaryKey: value)
-    case .oldKey(let key): return open[link.table]?.rows[key]
+    case .oldKey(let key):
+      if keysAreRows { return try table.table.contains(key) ? key : nil }
+      return table.rows[key]
     }
   }
 }

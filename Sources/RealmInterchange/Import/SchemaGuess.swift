@@ -4,7 +4,10 @@ package import RealmStorage
 package struct SchemaGuess {
   /// What a value looks like.
   private enum Look: Hashable {
-    case null, bool, int, double, date, uuid, text, other
+    case null, bool, int
+    /// A whole number that a double can't hold.
+    case greatInt
+    case double, date, uuid, text, other
   }
 
   private struct Property {
@@ -16,7 +19,7 @@ package struct SchemaGuess {
     /// Records that have it.
     var count = 0
     /// Values that were seen, while all differ; nil of a property that can't be a key.
-    var values: Set<String>?
+    var values: Set<[UInt8]>?
   }
 
   private static let keyNames = ["_id", "id"]
@@ -41,7 +44,7 @@ package struct SchemaGuess {
         properties[place].values = nil
       } else {
         properties[place].looks.insert(Self.look(of: member.value))
-        note(member.value.shown, at: place)
+        if properties[place].values != nil { note(member.value.written, at: place) }
       }
     }
   }
@@ -55,7 +58,7 @@ package struct SchemaGuess {
       properties[place].count += 1
       properties[place].looks.insert(
         field.isNull ? .null : Self.look(ofText: field.text, isQuoted: field.isQuoted))
-      note(field.text, at: place)
+      if properties[place].values != nil { note(field.text, at: place) }
     }
   }
 
@@ -69,19 +72,26 @@ package struct SchemaGuess {
   }
 
   private mutating func note(_ value: String, at place: Int) {
-    guard properties[place].values != nil else { return }
-    if properties[place].values?.insert(value).inserted == false { properties[place].values = nil }
+    if properties[place].values?.insert(Array(value.utf8)).inserted == false {
+      properties[place].values = nil
+    }
   }
 
   private static func look(of node: JSONNode) -> Look {
     switch node.content {
     case .null: .null
     case .bool: .bool
-    case .number(let text): Int64(text) == nil ? .double : .int
+    case .number(let text): look(ofNumber: text) ?? .other
     case .string(let text): look(ofString: text)
     case .array: .other
     case .object:
-      if node.tagged("$int") != nil { .int } else if node.tagged("$double") != nil { .double } else { .other }
+      if node.tagged("$int") != nil {
+        .greatInt
+      } else if node.tagged("$double") != nil {
+        .double
+      } else {
+        .other
+      }
     }
   }
 
@@ -93,14 +103,18 @@ package struct SchemaGuess {
   private static func look(ofText text: String, isQuoted: Bool) -> Look {
     if isQuoted { return look(ofString: text) }
     if text == "true" || text == "false" { return .bool }
-    // 007 is no number, but a code.
-    if let number = Int64(text), "\(number)" == text { return .int }
-    if let first = text.utf8.first, first < 0x3a, text.utf8.count <= 24, Double(text)?.isFinite ?? false,
-      !(text.hasPrefix("0") && !text.hasPrefix("0.") && text != "0"), !text.hasPrefix("+")
-    {
-      return .double
+    if case .number? = (try? JSONParser.value(of: Array(text.utf8)))?.content, text.utf8.last != 0x20 {
+      return look(ofNumber: text) ?? .text
     }
     return look(ofString: text)
+  }
+
+  /// Nil of a whole number that is no `Int64`, and of a number that is no double. 007 is no number at all, but a code.
+  private static func look(ofNumber text: String) -> Look? {
+    if let number = Int64(text) { return number.magnitude > JSON.exactInteger ? .greatInt : .int }
+    guard text.utf8.contains(where: { ".eE".utf8.contains($0) }), let number = Double(text), number.isFinite
+    else { return nil }
+    return .double
   }
 
   // MARK: - The guess
@@ -158,7 +172,7 @@ package struct SchemaGuess {
     switch looks.subtracting([.null]) {
     case []: .string
     case [.bool]: .bool
-    case [.int]: .int64
+    case [.int], [.greatInt], [.int, .greatInt]: .int64
     case [.int, .double], [.double]: .double
     case [.date]: .date
     case [.uuid]: .uuid

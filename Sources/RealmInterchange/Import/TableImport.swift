@@ -16,13 +16,19 @@ package final class TableImport {
   package var objects: Int { inserter.count }
 
   /// - Parameter schema: of the table, which is in the file.
+  /// - Throws: `InterchangeError` for a table of embedded objects.
   package init(
     _ form: Form, into schema: TableSchema, _ transaction: WriteTransaction, skipsUnknown: Bool,
     duplicates: ObjectInserter.Duplicates
-  ) throws(StorageError) {
+  ) throws {
+    guard !schema.isEmbedded else {
+      throw InterchangeError(
+        "\(schema.name) has embedded objects, each of which belongs to another object: import these, with the embedded ones in them."
+      )
+    }
     let tables = ImportTables(try transaction.schemas())
     (self.form, self.skipsUnknown, self.schema) = (form, skipsUnknown, schema)
-    reader = ValueReader(tables)
+    reader = ValueReader(tables, skipsUnknown: skipsUnknown)
     inserter = ObjectInserter(transaction, tables, duplicates: duplicates)
   }
 
@@ -40,6 +46,7 @@ package final class TableImport {
     while true {
       do {
         guard let (node, line) = try lines.next() else { return }
+        try Self.checkPlain(node)
         try inserter.insert(lines.draft(node, line: line, of: schema, reader))
       } catch let problem as InputProblem {
         try leaveOut(problem)
@@ -60,6 +67,9 @@ package final class TableImport {
       }
       columns.append(position)
     }
+    guard columns.contains(where: { $0 != nil }) else {
+      throw InterchangeError("The first line names no property of \(schema.name).")
+    }
     while true {
       do {
         guard let record = try csv.next() else { return }
@@ -79,6 +89,7 @@ package final class TableImport {
     guard Set(names.map { Array($0.utf8) }).count == names.count else {
       throw InterchangeError("The first line names a field twice.")
     }
+    csv.keepsEmptyLines = names.count == 1
     return names
   }
 
@@ -91,13 +102,19 @@ package final class TableImport {
     var cells: [ObjectDraft.Cell] = []
     for (field, column) in zip(record.fields, columns) {
       guard let column else { continue }
-      guard let value = try CSVCells.draft(field, schema.columns[column], reader) else { continue }
+      guard let value = try CSVFields.draft(field, schema.columns[column], reader) else { continue }
       cells.append(
         ObjectDraft.Cell(
           column: column, value: value, place: InputPlace(line: field.line, column: field.column)))
     }
     return ObjectDraft(
       table: schema.id, cells: cells, place: InputPlace(line: record.line, column: 1))
+  }
+
+  private static func checkPlain(_ node: JSONNode) throws(InterchangeError) {
+    guard WholeImport.isHead(node) else { return }
+    throw InterchangeError(
+      "The input is the export of a whole file, which tells its tables: leave out --table.")
   }
 
   /// The columns that a table of an input could have, guessed from all of its records.
@@ -120,6 +137,7 @@ package final class TableImport {
           guess.look(at: record, names: csv.names)
         } else {
           guard let (node, line) = try lines.next() else { return guess }
+          try checkPlain(node)
           guard node.members != nil else {
             throw InputProblem(line: line, column: 1, value: node.shown, "is no object.")
           }

@@ -49,9 +49,9 @@ extension ValueReader {
     guard let text else { throw Problem(node, "is no whole number.") }
     if let number = Int64(text) { return number }
     // Some programs write whole numbers as 3.0.
-    guard let number = Double(text), let whole = Int64(exactly: number), number.magnitude <= 0x1p53 else {
-      throw Problem(node, "is no whole number of 64 bits.")
-    }
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].utf8.allSatisfy({ $0 == UInt8(ascii: "0") }), let whole = Int64(parts[0])
+    else { throw Problem(node, "is no whole number of 64 bits.") }
     return whole
   }
 
@@ -62,7 +62,7 @@ extension ValueReader {
       }
       return number
     }
-    guard let text = node.tagged("$double")?.string, let number = special(text) ?? Double(text) else {
+    guard let text = node.tagged("$double")?.string, let number = special(text) ?? decimal(text) else {
       throw Problem(node, "is no number.")
     }
     return number
@@ -79,8 +79,18 @@ extension ValueReader {
     if text.hasPrefix("NaN:"), let bits = UInt32(text.dropFirst(4), radix: 16) {
       return Float(bitPattern: bits)
     }
-    guard let number = special(text) ?? Double(text) else { throw Problem(node, "is no number.") }
-    return Float(number)
+    guard let number = special(text) ?? decimal(text) else { throw Problem(node, "is no number.") }
+    let float = Float(number)
+    guard float.isFinite || !number.isFinite else {
+      throw Problem(node, "is too great for a number of 32 bits.")
+    }
+    return float
+  }
+
+  /// A number in decimal digits.
+  private static func decimal(_ text: String) -> Double? {
+    guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
+    return Double(text).flatMap { $0.isFinite ? $0 : nil }
   }
 
   /// What JSON has no number for.

@@ -4,7 +4,14 @@ package import RealmStorage
 package struct ValueReader {
   package let tables: ImportTables
 
-  package init(_ tables: ImportTables) { self.tables = tables }
+  /// Links may name an object by the key of its row.
+  private let knowsKeys: Bool
+  /// Members of objects that are no property are left out.
+  private let skipsUnknown: Bool
+
+  package init(_ tables: ImportTables, knowsKeys: Bool = false, skipsUnknown: Bool = false) {
+    (self.tables, self.knowsKeys, self.skipsUnknown) = (tables, knowsKeys, skipsUnknown)
+  }
 
   /// What a reader found wrong; its offset is that of the text that was read.
   package struct Problem: Error {
@@ -22,11 +29,15 @@ package struct ValueReader {
   /// The cells of an object.
   ///
   /// - Parameters:
-  ///   - skipsUnknown: members that are no property are left out.
+  ///   - level: so many objects stand around it.
   ///   - place: of an offset in the text.
   package func cells(
-    of node: JSONNode, _ schema: TableSchema, skipsUnknown: Bool = false, place: (Int) -> InputPlace
+    of node: JSONNode, _ schema: TableSchema, level: Int = 0,
+    place: (Int) -> InputPlace
   ) throws(Problem) -> [ObjectDraft.Cell] {
+    guard level < ObjectWriter.mostLevels else {
+      throw Problem(node, "stands in more than \(ObjectWriter.mostLevels) objects.")
+    }
     guard let members = node.members else {
       throw Problem(node, "is no object of \(schema.name): that has members in braces.")
     }
@@ -40,7 +51,7 @@ package struct ValueReader {
       }
       let column = schema.columns[position]
       do throws(Problem) {
-        let value = try cell(member.value, column, place: place)
+        let value = try cell(member.value, column, level: level, place: place)
         cells.append(ObjectDraft.Cell(column: position, value: value, place: place(member.value.offset)))
       } catch {
         var problem = error
@@ -53,34 +64,30 @@ package struct ValueReader {
 
   /// The value of a cell.
   package func cell(
-    _ node: JSONNode, _ column: Column, place: (Int) -> InputPlace
+    _ node: JSONNode, _ column: Column, level: Int = 0, place: (Int) -> InputPlace
   ) throws(Problem) -> ValueDraft {
     switch column.collection {
-    case .none: return try one(node, column, place: place)
+    case .none: return try one(node, column, level, place: place)
     case .list, .set:
       guard let elements = node.array else {
         throw Problem(node, "is no array, which a \(column.collection.name) is.")
       }
       var drafts: [ValueDraft] = []
-      for element in elements { drafts.append(try one(element, column, place: place)) }
+      for element in elements { drafts.append(try one(element, column, level, place: place)) }
+      if column.collection == .set, drafts.contains(where: \.isNested) {
+        throw Problem(node, "has a list or a map in it, which no set has.")
+      }
       guard let values = Self.values(drafts) else { return .list(drafts) }
-      return .value(column.collection == .set ? try set(values, node) : .list(values))
+      return .value(column.collection == .set ? .set(values) : .list(values))
     case .map:
       guard let members = node.members else { throw Problem(node, "is no object, which a map is.") }
       var entries: [(key: String, value: ValueDraft)] = []
       for member in members {
-        entries.append((key: member.name, value: try one(member.value, column, place: place)))
+        entries.append((key: member.name, value: try one(member.value, column, level, place: place)))
       }
       guard let values = Self.values(entries.map(\.value)) else { return .map(entries) }
       return .value(.map(ValueMap(entries: zip(entries.map(\.key), values).map { (key: $0, value: $1) })))
     }
-  }
-
-  private func set(_ values: [Value], _ node: JSONNode) throws(Problem) -> Value {
-    guard
-      !values.contains(where: { if case .list = $0 { true } else if case .map = $0 { true } else { false } })
-    else { throw Problem(node, "has a list or a map in it, which no set has.") }
-    return Value.set(values)
   }
 
   /// The values of drafts; nil if links are among them.
@@ -94,7 +101,7 @@ package struct ValueReader {
   }
 
   private func one(
-    _ node: JSONNode, _ column: Column, place: (Int) -> InputPlace
+    _ node: JSONNode, _ column: Column, _ level: Int, place: (Int) -> InputPlace
   ) throws(Problem) -> ValueDraft {
     if node.isNull {
       guard column.isOptional else { throw Problem(node, "can't be: the property is not optional.") }
@@ -102,15 +109,11 @@ package struct ValueReader {
     }
     switch column.type {
     case .mixed:
-      let draft = try mixed(node)
-      if case .value(let value) = draft, !value.isMixed() {
-        throw Problem(node, "has more than \(Value.mostLevels) lists and maps in one another.")
-      }
-      return draft
+      return try mixed(node, 0)
     case .link:
       guard let target = tables.schema(column.target) else { throw Problem(node, "links to no table.") }
       guard target.isEmbedded else { return .link(try link(node, to: target, isTyped: false)) }
-      let cells = try cells(of: node, target, place: place)
+      let cells = try cells(of: node, target, level: level + 1, place: place)
       return .embedded(ObjectDraft(table: target.id, cells: cells, place: place(node.offset)))
     default: return .value(try Self.plain(node, column.type))
     }
@@ -122,12 +125,25 @@ package struct ValueReader {
     func draft(_ found: LinkDraft.Target) -> LinkDraft {
       LinkDraft(table: target.id, target: found, isTyped: isTyped, shown: "\(target.name) \(node.shown)")
     }
-    if let key = node.tagged("$link") { return draft(.oldKey(try Self.unsigned(key))) }
+    if let key = node.tagged("$link") {
+      try checkKeys(node, target)
+      return draft(.oldKey(try Self.unsigned(key)))
+    }
     guard let column = target.primaryKey else {
       throw Problem(node, "links to no object: \(target.name) has no primary key.")
     }
-    if let null = node.tagged("$primaryKey"), null.isNull { return draft(.primaryKey(.null)) }
+    if let key = node.tagged("$primaryKey") {
+      return draft(.primaryKey(key.isNull ? .null : try Self.plain(key, column.type)))
+    }
     return draft(.primaryKey(try Self.plain(node, column.type)))
+  }
+
+  private func checkKeys(_ node: JSONNode, _ target: TableSchema) throws(Problem) {
+    guard !knowsKeys else { return }
+    throw Problem(
+      node,
+      "names a row by its key, which only the export of a whole file tells\(target.primaryKey == nil ? ": \(target.name) has no primary key" : "")."
+    )
   }
 
   private func typedLink(_ node: JSONNode, _ parts: JSONNode, isKey: Bool) throws(Problem) -> LinkDraft {
@@ -135,6 +151,7 @@ package struct ValueReader {
       let target = tables.schema(named: name), !target.isEmbedded
     else { throw Problem(node, "links to no table of objects.") }
     if isKey {
+      try checkKeys(node, target)
       return LinkDraft(
         table: target.id, target: .oldKey(try Self.unsigned(pair[1])), isTyped: true, shown: node.shown)
     }
@@ -143,7 +160,8 @@ package struct ValueReader {
 
   // MARK: - Values of any type
 
-  private func mixed(_ node: JSONNode) throws(Problem) -> ValueDraft {
+  /// - Parameter level: so many lists and maps stand around it.
+  private func mixed(_ node: JSONNode, _ level: Int) throws(Problem) -> ValueDraft {
     switch node.content {
     case .null: return .value(.null)
     case .bool(let flag): return .value(.bool(flag))
@@ -151,31 +169,46 @@ package struct ValueReader {
     case .number(let text):
       if let number = Int64(text) { return .value(.int(number)) }
       return .value(try Self.plain(node, .double))
-    case .array(let elements): return try list(elements)
-    case .object(let members): return try object(node, members)
+    case .array(let elements): return try list(node, elements, level)
+    case .object(let members): return try object(node, members, level)
     }
   }
 
-  private func list(_ elements: [JSONNode]) throws(Problem) -> ValueDraft {
+  private func checkLevel(_ node: JSONNode, _ level: Int) throws(Problem) {
+    guard level < Value.mostLevels else {
+      throw Problem(node, "stands in more than \(Value.mostLevels) lists and maps.")
+    }
+  }
+
+  private func list(_ node: JSONNode, _ elements: [JSONNode], _ level: Int) throws(Problem) -> ValueDraft {
+    try checkLevel(node, level)
     var drafts: [ValueDraft] = []
-    for element in elements { drafts.append(try mixed(element)) }
+    for element in elements { drafts.append(try mixed(element, level + 1)) }
     return Self.values(drafts).map { .value(.list($0)) } ?? .list(drafts)
   }
 
-  private func map(_ entries: [(key: String, node: JSONNode)]) throws(Problem) -> ValueDraft {
+  private func map(
+    _ node: JSONNode, _ entries: [(key: String, node: JSONNode)], _ level: Int
+  ) throws(Problem) -> ValueDraft {
+    try checkLevel(node, level)
+    guard Set(entries.map { Array($0.key.utf8) }).count == entries.count else {
+      throw Problem(node, "has a key twice.")
+    }
     var drafts: [(key: String, value: ValueDraft)] = []
-    for entry in entries { drafts.append((key: entry.key, value: try mixed(entry.node))) }
+    for entry in entries { drafts.append((key: entry.key, value: try mixed(entry.node, level + 1))) }
     guard let values = Self.values(drafts.map(\.value)) else { return .map(drafts) }
     return .value(.map(ValueMap(entries: zip(drafts.map(\.key), values).map { (key: $0, value: $1) })))
   }
 
   /// An object of one member whose name is a tag is what the tag says; any other is a map.
-  private func object(_ node: JSONNode, _ members: [JSONMember]) throws(Problem) -> ValueDraft {
+  private func object(_ node: JSONNode, _ members: [JSONMember], _ level: Int) throws(Problem) -> ValueDraft {
     let types: [String: ColumnType] = [
       "$int": .int64, "$float": .float, "$double": .double, "$data": .data, "$date": .date,
       "$objectID": .objectID, "$uuid": .uuid, "$decimal128": .decimal128,
     ]
-    guard members.count == 1 else { return try map(members.map { (key: $0.name, node: $0.value) }) }
+    guard members.count == 1 else {
+      return try map(node, members.map { (key: $0.name, node: $0.value) }, level)
+    }
     let (tag, content) = (members[0].name, members[0].value)
     if let type = types[tag] { return .value(try Self.plain(node, type)) }
     switch tag {
@@ -190,8 +223,8 @@ package struct ValueReader {
         entries.append((key: key, node: parts[1]))
       }
       guard content.array != nil else { throw Problem(content, "is no array of pairs.") }
-      return try map(entries)
-    default: return try map(members.map { (key: $0.name, node: $0.value) })
+      return try map(node, entries, level)
+    default: return try map(node, members.map { (key: $0.name, node: $0.value) }, level)
     }
   }
 }

@@ -9,15 +9,19 @@ package final class WholeImport {
   private var reader: ValueReader?
   private var inserter: ObjectInserter?
   private let duplicates: ObjectInserter.Duplicates
+  private let reservedTrees: Set<String>
   package private(set) var entries = 0
   package var objects: Int { inserter?.count ?? 0 }
 
-  /// - Parameter isNew: the file gets the schema version of the input.
+  /// - Parameters:
+  ///   - isNew: the file gets the schema version of the input.
+  ///   - reservedTrees: names of trees that no input may write.
   package init(
     _ lines: JSONLinesImport, _ transaction: WriteTransaction, isNew: Bool,
-    duplicates: ObjectInserter.Duplicates
+    duplicates: ObjectInserter.Duplicates, reservedTrees: Set<String> = []
   ) {
     (self.lines, self.transaction, self.isNew, self.duplicates) = (lines, transaction, isNew, duplicates)
+    self.reservedTrees = reservedTrees
   }
 
   /// Whether a first line begins the lines that `ObjectLines` writes.
@@ -42,9 +46,11 @@ package final class WholeImport {
     }
     try makeTables()
     try inserter?.finish(leaveOut)
-    if isNew, let number = head["schemaVersion"], let version = try? ValueReader.unsigned(number) {
-      try transaction.setSchemaVersion(version)
+    guard isNew, let number = head["schemaVersion"] else { return }
+    guard let version = try? ValueReader.unsigned(number) else {
+      throw InterchangeError("The first line has a schema version that is none: \(number.shown).")
     }
+    try transaction.setSchemaVersion(version)
   }
 
   private func take(_ node: JSONNode, _ line: Int) throws {
@@ -80,10 +86,16 @@ package final class WholeImport {
 
   private func makeTables() throws {
     guard inserter == nil else { return }
-    let made = try schemas.make(in: transaction)
+    let made: [TableSchema]
+    do {
+      made = try schemas.make(in: transaction)
+    } catch let problem as InputProblem {
+      // Without a table nothing that follows has a place.
+      throw InterchangeError("\(problem)")
+    }
     let tables = ImportTables(made)
-    reader = ValueReader(tables)
-    inserter = ObjectInserter(transaction, tables, duplicates: duplicates)
+    reader = ValueReader(tables, knowsKeys: true, skipsUnknown: lines.skipsUnknown)
+    inserter = ObjectInserter(transaction, tables, duplicates: duplicates, keepsKeys: isNew)
   }
 
   private func insertEntry(of tree: String, _ node: JSONNode, _ line: Int) throws {
@@ -101,6 +113,9 @@ package final class WholeImport {
     guard (1...TableSchema.maximumNameLength).contains(tree.utf8.count) else {
       throw InputProblem(
         line: line, column: 1, "A tree has a name of 1 to \(TableSchema.maximumNameLength) bytes.")
+    }
+    guard !reservedTrees.contains(tree) else {
+      throw InputProblem(line: line, column: 1, "The tree \(tree) is kept for device sync.")
     }
     do throws(StorageError) {
       try transaction.tree(tree).set(value, for: key)

@@ -3,22 +3,34 @@ import Foundation
 /// Reads an input from its start, a piece at a time.
 package final class InputBytes {
   private static let step = 1 << 18
+  private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
   /// No line and no record of an input is longer, in bytes.
   package static let longestRecord = 1 << 28
 
   private let handle: FileHandle
+  private let isInterrupted: () -> Bool
   private var piece: [UInt8] = []
   private var position = 0
+  private var isAtStart = true
 
-  /// - Parameter path: the path of a file, or `-` for standard input.
+  /// - Parameters:
+  ///   - path: the path of a file, or `-` for standard input.
+  ///   - isInterrupted: is asked now and then; if it answers true, reading ends with an error.
   /// - Throws: `InterchangeError` if the file can't be read.
-  package init(path: String) throws(InterchangeError) {
+  package init(
+    path: String, isInterrupted: @escaping () -> Bool = { false }
+  ) throws(InterchangeError) {
+    self.isInterrupted = isInterrupted
     if path == "-" {
       handle = .standardInput
       return
     }
     guard let handle = FileHandle(forReadingAtPath: path) else {
       throw InterchangeError("\(path) can't be read: \(String(cString: strerror(errno))).")
+    }
+    var isFolder: ObjCBool = false
+    guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || !isFolder.boolValue else {
+      throw InterchangeError("\(path) is a folder.")
     }
     self.handle = handle
   }
@@ -70,9 +82,26 @@ package final class InputBytes {
   }
 
   private func refill() throws(InterchangeError) {
+    guard !isInterrupted() else {
+      throw InterchangeError("The import was interrupted: nothing was imported.")
+    }
     position = 0
+    piece = try read()
+    guard isAtStart else { return }
+    isAtStart = false
+    // Some programs begin a text in UTF-8 with a byte order mark. A pipe may bring it in pieces.
+    while piece.count < Self.mark.count, Self.mark.starts(with: piece), !piece.isEmpty {
+      let more = try read()
+      if more.isEmpty { return }
+      piece += more
+    }
+    if piece.starts(with: Self.mark) { position = Self.mark.count }
+    if position == piece.count { piece = try read(); position = 0 }
+  }
+
+  private func read() throws(InterchangeError) -> [UInt8] {
     do {
-      piece = [UInt8](try handle.read(upToCount: Self.step) ?? Data())
+      return [UInt8](try handle.read(upToCount: Self.step) ?? Data())
     } catch {
       throw InterchangeError("The input can't be read: \(error.localizedDescription)")
     }

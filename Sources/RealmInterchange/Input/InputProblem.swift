@@ -16,7 +16,7 @@ package struct InputProblem: Error, CustomStringConvertible, Sendable {
   }
 
   package var description: String {
-    let subject = [property, value.map(Self.shown)].compactMap { $0 }.joined(separator: " ")
+    let subject = [property, value].map { $0.map(Self.shown) }.compactMap { $0 }.joined(separator: " ")
     return "line \(line), column \(column): " + (subject.isEmpty ? reason : subject + " " + reason)
   }
 

@@ -24,6 +24,11 @@ package enum JSON {
 
   package static func bool(_ flag: Bool) -> String { flag ? "true" : "false" }
 
+  /// A name for people: without what a terminal takes for commands, and on one line.
+  package static func shown(_ name: String) -> String {
+    name.unicodeScalars.contains(where: mayMislead) ? String(string(name).dropFirst().dropLast()) : name
+  }
+
   /// Bytes of a named tree: a string if they are text, and else base64 in an object.
   package static func bytes(_ bytes: [UInt8]) -> String { made { $0.bytesOrText(bytes) } }
 
@@ -32,7 +37,7 @@ package enum JSON {
 
   /// Whether a reader may take a character for something else than a character. Terminals take control characters for commands, characters of
   /// direction turn around what stands beside them, some readers drop a byte order mark, and 2028 and 2029 end a line for others.
-  package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+  package static func mayMislead(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7f...0x9f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff: true
     default: false

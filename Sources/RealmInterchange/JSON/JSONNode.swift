@@ -7,7 +7,7 @@ package struct JSONNode: Sendable {
     case number(String)
     case string(String)
     case array([JSONNode])
-    /// In the order in which they stand; no two have the same name, compared by bytes.
+    /// In the order in which they stand.
     case object([JSONMember])
   }
 
@@ -38,7 +38,8 @@ package struct JSONNode: Sendable {
     return text.count <= 60 ? text : text.prefix(59) + "…"
   }
 
-  private var written: String {
+  /// The text as JSON; of an array or object only the first ten parts.
+  var written: String {
     switch content {
     case .null: "null"
     case .bool(let flag): JSON.bool(flag)
@@ -61,4 +62,6 @@ package struct JSONSyntaxError: Error {
   package var missing: String
   /// Bytes before the place.
   package var offset: Int
+  /// There is JSON, but more levels of it than a reader takes.
+  package var isTooDeep = false
 }

@@ -1,17 +1,31 @@
 /// Reads JSON as RFC 8259 has it, and nothing beyond that: no byte order mark, no comments, no comma behind the last element, no
-/// half of a surrogate pair, and no two members with one name.
+/// half of a surrogate pair.
 ///
 /// By hand: `JSONSerialization` makes one number of 1 and 1.0, loses digits of great ones, and tells no places.
 package struct JSONParser {
-  /// So deep may objects and arrays stand in each other.
-  private static let mostLevels = 500
   private let bytes: [UInt8]
+  private let mostLevels: Int
+  private let allowsRepeatedNames: Bool
   private var position = 0
+  private var values = 0
+  /// A value takes some 100 bytes of memory.
+  private static let mostValues = 1 << 22
 
-  private init(_ bytes: [UInt8]) { self.bytes = bytes }
+  private init(_ bytes: [UInt8], mostLevels: Int, allowsRepeatedNames: Bool) {
+    self.bytes = bytes
+    self.mostLevels = mostLevels
+    self.allowsRepeatedNames = allowsRepeatedNames
+  }
 
-  package static func value(of bytes: [UInt8]) throws(JSONSyntaxError) -> JSONNode {
-    var parser = JSONParser(bytes)
+  /// The value that a text is.
+  ///
+  /// - Parameters:
+  ///   - mostLevels: so deep may objects and arrays stand in each other.
+  ///   - allowsRepeatedNames: two members of an object may have the same name.
+  package static func value(
+    of bytes: [UInt8], mostLevels: Int = 500, allowsRepeatedNames: Bool = false
+  ) throws(JSONSyntaxError) -> JSONNode {
+    var parser = JSONParser(bytes, mostLevels: mostLevels, allowsRepeatedNames: allowsRepeatedNames)
     let value = try parser.value(level: 0)
     parser.skipSpace()
     guard parser.position == parser.bytes.count else { throw parser.missing("the end of the text") }
@@ -20,7 +34,7 @@ package struct JSONParser {
 
   /// The value that a text begins with, and how many bytes it takes, with the blanks before it.
   package static func prefix(of bytes: [UInt8]) throws(JSONSyntaxError) -> (value: JSONNode, length: Int) {
-    var parser = JSONParser(bytes)
+    var parser = JSONParser(bytes, mostLevels: 500, allowsRepeatedNames: false)
     let value = try parser.value(level: 0)
     return (value, parser.position)
   }
@@ -29,6 +43,8 @@ package struct JSONParser {
   private mutating func value(level: Int) throws(JSONSyntaxError) -> JSONNode {
     skipSpace()
     guard let first = current else { throw missing("a value") }
+    values += 1
+    guard values <= Self.mostValues else { throw missing("a text of at most \(Self.mostValues) values") }
     let offset = position
     let content: JSONNode.Content =
       switch first {
@@ -55,13 +71,17 @@ package struct JSONParser {
   // MARK: - Objects and arrays
 
   private mutating func enter(_ level: Int) throws(JSONSyntaxError) {
-    guard level <= Self.mostLevels else { throw missing("less than \(Self.mostLevels) levels") }
+    guard level <= mostLevels else {
+      throw JSONSyntaxError(
+        missing: "a value of at most \(mostLevels) levels", offset: position, isTooDeep: true)
+    }
     position += 1
   }
 
   private mutating func object(level: Int) throws(JSONSyntaxError) -> [JSONMember] {
     try enter(level)
     var members: [JSONMember] = []
+    // Of few members each is compared; a set of names costs more.
     var names: Set<[UInt8]> = []
     if take("}") { return members }
     repeat {
@@ -69,8 +89,13 @@ package struct JSONParser {
       guard current == UInt8(ascii: "\"") else { throw missing("a name in quotation marks") }
       let start = position
       let name = try string()
-      guard names.insert(Array(name.utf8)).inserted else {
-        throw JSONSyntaxError(missing: "a name that no member before has", offset: start)
+      if !allowsRepeatedNames {
+        if members.count == 16 { names = Set(members.map { Array($0.name.utf8) }) }
+        let isNew =
+          members.count < 16
+          ? !members.contains { $0.name.utf8.elementsEqual(name.utf8) }
+          : names.insert(Array(name.utf8)).inserted
+        guard isNew else { throw JSONSyntaxError(missing: "a name that no member before has", offset: start) }
       }
       guard take(":") else { throw missing("a colon behind the name") }
       members.append(JSONMember(name: name, value: try value(level: level)))
@@ -122,9 +147,14 @@ package struct JSONParser {
     position += 1
     var units: [UInt8] = []
     var run = position
+    var isASCII = true
     while let byte = current, byte != UInt8(ascii: "\"") {
       switch byte {
+      case 0x80...:
+        isASCII = false
+        position += 1
       case UInt8(ascii: "\\"):
+        isASCII = false
         units.append(contentsOf: bytes[run..<position])
         let scalar = try escape()
         units.append(contentsOf: String(Character(scalar)).utf8)
@@ -134,6 +164,10 @@ package struct JSONParser {
       }
     }
     guard current != nil else { throw missing("a quotation mark behind the text") }
+    if isASCII {
+      position += 1
+      return String(decoding: bytes[run..<(position - 1)], as: UTF8.self)
+    }
     units.append(contentsOf: bytes[run..<position])
     guard let text = String(validating: units, as: UTF8.self) else {
       throw JSONSyntaxError(missing: "a text in UTF-8", offset: start)

@@ -74,7 +74,7 @@ package struct JSONWriter {
     case "\n": raw(#"\n"#)
     case "\t": raw(#"\t"#)
     case "\r": raw(#"\r"#)
-    case _ where JSON.isUnsafe(scalar):
+    case _ where JSON.mayMislead(scalar):
       raw(#"\u"#)
       raw(Hexadecimal.text(UInt64(scalar.value), digits: 4))
     default: bytes.append(contentsOf: UTF8.encode(scalar)!)

@@ -1,6 +1,6 @@
 package import RealmStorage
 
-/// The lines of a file's objects: all that its tables and named trees hold, from which `ObjectReader` makes the file anew.
+/// The lines of a file's objects: all that its tables and named trees hold, from which `WholeImport` makes the file anew.
 /// docs/dump-format.md describes them.
 package struct ObjectLines {
   /// What the first line calls itself.
@@ -49,7 +49,7 @@ package struct ObjectLines {
   /// - Parameter put: takes a line, and answers whether more are wanted.
   package func forEachText(of table: Table, _ put: ([UInt8]) -> Bool) throws {
     try forEachLine(table, put) { key, values, line in
-      line.raw("\(table.schema.name)\t\(key)\t")
+      line.raw("\(JSON.shown(table.schema.name))\t\(key)\t")
       try writer.write(values, of: table.schema, to: &line)
     }
   }

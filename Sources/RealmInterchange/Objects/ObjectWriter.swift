@@ -3,10 +3,17 @@ package import RealmStorage
 /// Writes rows as objects: embedded objects stand in their owner, links are primary keys, values have the natural form of JSON where the
 /// type of their column tells the rest. docs/dump-format.md describes the form.
 package final class ObjectWriter {
-  /// Embedded objects may stand in each other so deep. Readers of JSON have limits of their own; 500 is a common one.
-  private static let mostLevels = 200
+  /// Embedded objects may stand in each other so deep, as in a file that is synced.
+  package static let mostLevels = 256
   package let names: TableNames
   private let tables: [UInt32: Table]
+  /// Embedded objects of the object that is being written. Each belongs to one object; in a forged file one may stand in itself many times.
+  private var parts: Set<Part> = []
+
+  private struct Part: Hashable {
+    let table: UInt32
+    let row: UInt64
+  }
 
   package convenience init(_ snapshot: Snapshot) throws(StorageError) { self.init(try snapshot.tables()) }
 
@@ -21,6 +28,7 @@ package final class ObjectWriter {
   /// - Parameter values: in the order of the columns.
   /// - Throws: `StorageError`; `InterchangeError` if embedded objects stand too deep in each other.
   package func write(_ values: [Value], of schema: TableSchema, to writer: inout JSONWriter) throws {
+    if !parts.isEmpty { parts = [] }
     try object(values, schema, 0, &writer)
   }
 
@@ -28,6 +36,7 @@ package final class ObjectWriter {
   ///
   /// - Throws: as `write(_:of:to:)`.
   package func write(_ value: Value, of column: Column, to writer: inout JSONWriter) throws {
+    if !parts.isEmpty { parts = [] }
     try cell(value, column, 0, &writer)
   }
 
@@ -44,7 +53,7 @@ package final class ObjectWriter {
     case _ where column.type == .mixed: text = try json(value, column)
     default: text = value.fieldText
     }
-    return text.isEmpty ? "\"\"" : CSVCells.quoted(text, delimiter: delimiter)
+    return text.isEmpty ? "\"\"" : CSVField.quoted(text, delimiter: delimiter)
   }
 
   private func json(_ value: Value, _ column: Column) throws -> String {
@@ -58,7 +67,8 @@ package final class ObjectWriter {
       let value = try table.value(primary, ofRow: key)
     else { return try json(.link(key), column) }
     switch value {
-    case .string(let text): return text
+    // A field that begins so is taken for JSON.
+    case .string(let text): return text.hasPrefix("{\"$") ? JSON.tagged("$primaryKey", text) : text
     case .null: return try json(.link(key), column)
     default: return value.fieldText
     }
@@ -111,6 +121,11 @@ package final class ObjectWriter {
     case .link(let key):
       guard let table = tables[column.target] else { return writer.null() }
       if table.schema.isEmbedded {
+        guard parts.insert(Part(table: column.target, row: key)).inserted else {
+          throw InterchangeError(
+            "The embedded object \(key) of \(table.schema.name) belongs to two objects: the file is damaged. `realm check` tells more."
+          )
+        }
         let values = try table.values(ofRow: key)
         try object(values, table.schema, level + 1, &writer)
       } else {
@@ -190,13 +205,22 @@ extension JSONWriter {
 }
 
 extension Value {
+  /// The natural form in JSON, without quotation marks around a text.
+  private var natural: String {
+    var writer = JSONWriter()
+    writer.natural(self)
+    let text = String(decoding: writer.bytes, as: UTF8.self)
+    return text.hasPrefix("\"") ? String(text.dropFirst().dropLast()) : text
+  }
+
   /// The text of a single value in a field of CSV, which its column's type makes clear.
   fileprivate var fieldText: String {
     switch self {
     case .float(let number): number.special ?? "\(Double(number))"
     case .double(let number): number.special ?? "\(number)"
     case .data(let bytes): Base64.text(bytes)
-    case .date(let date): DateText.text(date) ?? "\(date.seconds)"
+    case .date(let date): DateText.text(date) ?? natural
+    case .decimal128: natural
     default: text
     }
   }

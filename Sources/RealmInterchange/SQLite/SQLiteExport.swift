@@ -14,8 +14,7 @@ package final class SQLiteExport {
 
   private let file: SQLiteFile
   private let names: TableNames
-  /// SQLite does not tell names apart by the case of letters.
-  private var taken: Set<String> = []
+  private var taken: Set<[UInt8]> = []
   private var targets: [Target] = []
   /// By the ids of tables.
   private var places: [UInt32: String] = [:]
@@ -46,7 +45,7 @@ package final class SQLiteExport {
       targets.append(Target(table: table, name: name))
     }
     for place in targets.indices {
-      var columns: Set<String> = ["_key"]
+      var columns: Set<[UInt8]> = [Self.folded("_key")]
       for (position, column) in targets[place].table.schema.columns.enumerated() where !column.isCompanion {
         if column.isCollection {
           let table = unique("\(targets[place].name).\(column.name)", &taken)
@@ -58,20 +57,32 @@ package final class SQLiteExport {
     }
   }
 
-  private func unique(_ name: String, _ taken: inout Set<String>) -> String {
-    // SQLite keeps names that begin so for itself, and knows no zero byte in one.
-    var base = name.split(separator: "\0", omittingEmptySubsequences: false).joined(separator: "\u{fffd}")
-    if base.lowercased().hasPrefix("sqlite_") { base = "_" + base }
+  /// Bytes are looked at: a mark behind a letter makes one character of both, which SQLite does not do.
+  private func unique(_ name: String, _ taken: inout Set<[UInt8]>) -> String {
+    // SQLite knows no zero byte in a name.
+    var base = String(decoding: name.utf8.map { $0 == 0 ? UInt8(ascii: "_") : $0 }, as: UTF8.self)
+    // It keeps names that begin so for itself.
+    if Self.folded(base).starts(with: "sqlite_".utf8) { base = "_" + base }
     var (found, number) = (base, 2)
-    while !taken.insert(found.lowercased()).inserted {
+    while !taken.insert(Self.folded(found)).inserted {
       found = "\(base)_\(number)"
       number += 1
     }
     return found
   }
 
+  /// SQLite does not tell letters of ASCII apart by their case.
+  private static func folded(_ name: String) -> [UInt8] {
+    name.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+  }
+
   private static func quoted(_ name: String) -> String {
-    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    var bytes: [UInt8] = [0x22]
+    for byte in name.utf8 {
+      if byte == 0x22 { bytes.append(0x22) }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes + [0x22], as: UTF8.self)
   }
 
   // MARK: - Tables

@@ -59,6 +59,8 @@ final class SQLiteFile {
     case .null: try check(library.bindNull(statement, place))
     case .integer(let number): try check(library.bindInteger(statement, place, number))
     case .real(let number): try check(library.bindDouble(statement, place, number))
+    case .text(let text) where text.utf8.count > Int(CInt.max): try refuseLength()
+    case .blob(let bytes) where bytes.count > Int(CInt.max): try refuseLength()
     case .text(let text):
       let bytes = Array(text.utf8)
       let code = bytes.withUnsafeBytes { bytes in
@@ -77,6 +79,10 @@ final class SQLiteFile {
       }
       try check(code)
     }
+  }
+
+  private func refuseLength() throws(InterchangeError) {
+    throw InterchangeError("SQLite can't hold a value of 2 GiB or more, which the file has.")
   }
 
   private func check(_ code: CInt) throws(InterchangeError) {
@@ -104,7 +110,9 @@ enum SQLiteValue {
     case .double(let number): self = .real(number)
     case .string(let text): self = .text(text)
     case .data(let bytes): self = .blob(bytes)
-    case .date(let date): self = DateText.text(date).map { .text($0) } ?? .integer(date.seconds)
+    case .date(let date):
+      self = .text(
+        DateText.text(date) ?? "\(date.seconds) seconds and \(date.nanoseconds) nanoseconds since 1970")
     case .objectID, .uuid, .decimal128: self = .text(value.text)
     case .link(let key): self = .integer(Int64(bitPattern: key))
     case .typedLink, .list, .map: self = .text(value.json(ofOne: .mixed, names))

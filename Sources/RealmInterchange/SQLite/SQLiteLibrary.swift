@@ -26,7 +26,7 @@ final class SQLiteLibrary: @unchecked Sendable {
   typealias BindText = @convention(c) (Handle?, CInt, UnsafePointer<CChar>?, CInt, Destructor?) -> CInt
   typealias BindBlob = @convention(c) (Handle?, CInt, UnsafeRawPointer?, CInt, Destructor?) -> CInt
 
-  private static let names: [String] = ["libsqlite3.so.0", "libsqlite3.so", "libsqlite3.dylib"]
+  private static let names = ["libsqlite3.so.0", "libsqlite3.so", "libsqlite3.dylib"]
 
   let open: Open
   let close: Step

@@ -40,7 +40,7 @@ extension BindingRun {
     case .arithmetic: return operand(.arithmetic(try arithmetic(index)))
     case .subquery(let subquery):
       guard subquery.isCounted else {
-        throw invalid("A SUBQUERY is compared by its number of objects: put .@count behind it", node.range)
+        throw invalid("A SUBQUERY can only be compared by its number of objects: add .@count", node.range)
       }
       return operand(.path(count(subquery, index)))
     case .shape: throw shapesNotSupported(node.range)
@@ -50,7 +50,7 @@ extension BindingRun {
   }
 
   func shapesNotSupported(_ range: SourceRange) -> QueryError {
-    invalid("Shapes on the globe are not supported yet", range)
+    invalid("Places on the globe are not supported yet", range)
   }
 
   /// An element of a list in braces.
@@ -69,7 +69,7 @@ extension BindingRun {
           "A word such as ANY stands before a list, and argument \(position) is one value", node.range)
       }
       return try bound(found, node.range)
-    default: throw invalid("A list in braces has constants and arguments only", node.range)
+    default: throw invalid("A list in braces can only hold constants and arguments", node.range)
     }
   }
 
@@ -113,7 +113,7 @@ extension BindingRun {
       case .list(let inner):
         guard open.count < Value.mostLevels else {
           throw error(
-            .invalidArgument, "An argument has more than \(Value.mostLevels) lists in each other", range)
+            .invalidArgument, "An argument has more than \(Value.mostLevels) nested lists", range)
         }
         open.append((inner, []))
       case let other: open[last].values.append(try bound(other, range).value)
@@ -168,7 +168,7 @@ extension BindingRun {
           continue
         }
         guard nodes[index].quantifier == nil else {
-          throw invalid("A word such as ANY can't stand before arithmetic", nodes[index].range)
+          throw invalid("A word such as ANY can't be used before arithmetic", nodes[index].range)
         }
         for step in rest.reversed() {
           tasks.append(.operation(Expression.Arithmetic(step.operation)))
@@ -182,7 +182,7 @@ extension BindingRun {
 
   private func add(_ operand: TestOperand, to arithmetic: inout BoundArithmetic) throws(QueryError) {
     guard operand.quantifier == nil else {
-      throw invalid("A word such as ANY can't stand inside arithmetic", operand.range)
+      throw invalid("A word such as ANY can't be used inside arithmetic", operand.range)
     }
     let type: ColumnType
     switch operand.content {
@@ -192,7 +192,7 @@ extension BindingRun {
       case .float: type = .float
       case .double: type = .double
       case .decimal128: type = .decimal128
-      default: throw error(.invalidArgument, "Arithmetic takes numbers only", operand.range)
+      default: throw error(.invalidArgument, "Arithmetic is only possible with numbers", operand.range)
       }
       arithmetic.parts.append(.constant(constant.value))
     case .list:
@@ -200,10 +200,11 @@ extension BindingRun {
     case .path(let path):
       guard path.type.isNumber || path.type == .mixed, path.form != .type else {
         throw error(
-          .invalidArgument, "Arithmetic takes numbers, and \(path.label) is \(path.typeName)", operand.range)
+          .invalidArgument, "Arithmetic is only possible with numbers, and \(path.label) is \(path.typeName)",
+          operand.range)
       }
       guard !(path.isMany && arithmetic.isMany) else {
-        throw invalid("Arithmetic takes one collection at most", operand.range)
+        throw invalid("Arithmetic can use at most one collection", operand.range)
       }
       type = path.type
       arithmetic.hasPaths = true

@@ -25,7 +25,7 @@ extension BindingRun {
     }
     if case .row = walk.place, steps.isEmpty, isFormat {
       throw invalid(
-        "The variable of a SUBQUERY can't be compared itself: name a property of \(walk.table.name)",
+        "The variable of a SUBQUERY can't be compared: name a property of \(walk.table.name)",
         path.range)
     }
     return walk.finished()
@@ -38,13 +38,13 @@ extension BindingRun {
     while let next = outer {
       if scopes[next].variable == name {
         throw invalid(
-          "\(QueryError.shown(name)) is an object around this subquery, which can't be reached from within",
+          "\(QueryError.shown(name)) is an object of an outer query, which this SUBQUERY can't use",
           range)
       }
       outer = scopes[next].parent
     }
     if !isFormat, scopes[scope].table.find(name) != nil { return false }
-    throw invalid("There is no variable \(QueryError.shown(name)) here", range)
+    throw invalid("There is no variable \(QueryError.shown(name)) in this place", range)
   }
 
   /// The steps of a key path that an argument of RQL gives.
@@ -54,7 +54,8 @@ extension BindingRun {
     case .value(.string(let found)), .keyPath(let found): text = found
     default:
       throw error(
-        .invalidArgument, "Argument \(position) is no key path: a string with names and dots is one", range)
+        .invalidArgument, "Argument \(position) is not a key path: a key path is a string of names and dots",
+        range)
     }
     var steps: [QuerySyntax.Step] = []
     var names = text.split(separator: ".", omittingEmptySubsequences: false)[...]
@@ -102,7 +103,7 @@ extension BindingRun {
     case .last where !isFormat: try walk.subscripted(.last)
     case .size where !isFormat: try walk.count(isSize: true)
     case .first, .last, .size, .computed:
-      throw walk.invalid("Formats take a number, a key or an argument in brackets")
+      throw walk.invalid("In a format, brackets can only hold a number, a key or an argument")
     case .all: try walk.subscripted(.all)
     case .keys: try walk.keys()
     case .values: try walk.values()
@@ -142,7 +143,7 @@ extension BindingRun {
     case .value(.string(let key)), .keyPath(let key): return .key(key)
     default:
       throw error(
-        .invalidArgument, "Argument \(position) stands in brackets, and is neither an integer nor a string",
+        .invalidArgument, "Argument \(position) is used in brackets, but is neither an integer nor a string",
         range)
     }
   }
@@ -156,7 +157,7 @@ extension BindingRun {
       default: break
       }
     }
-    if count > 1 { throw walk.invalid("A key path has one operator only") }
+    if count > 1 { throw walk.invalid("A key path can have only one operator") }
   }
 
   // MARK: Descriptors
@@ -184,7 +185,7 @@ extension BindingRun {
     }
     guard let columns = found.columnPath, !found.isMany, word == "DISTINCT" || found.type != .link else {
       throw invalid(
-        "\(word) takes a property with one value for each object, and \(found.label) is none", path.range)
+        "\(word) needs a property with one value for each object, and \(found.label) is not one", path.range)
     }
     return columns
   }

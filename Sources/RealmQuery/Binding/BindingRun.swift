@@ -28,7 +28,7 @@ final class BindingRun {
   init(_ binder: QueryBinder, _ nodes: [QuerySyntax.Node]) throws(QueryError) {
     guard let table = binder.names.find(binder.table) else {
       throw QueryError(
-        .invalidQuery, "There is no table of the id \(binder.table)", range: .none, in: nil)
+        .invalidQuery, "There is no table with the id \(binder.table)", range: .none, in: nil)
     }
     (self.binder, self.nodes) = (binder, nodes)
     scopes = [Scope(table: table, variable: nil, parent: nil)]
@@ -100,7 +100,7 @@ final class BindingRun {
     while let next = outer {
       if scopes[next].variable == subquery.variable, scopes[next].table.id == table.id {
         throw invalid(
-          "The variable \(QueryError.shown(subquery.variable)) stands for an object of \(table.name) around this subquery already: use another one",
+          "The variable \(QueryError.shown(subquery.variable)) stands for an object of \(table.name) in an outer query already: use another name",
           range)
       }
       outer = scopes[next].parent
@@ -130,7 +130,7 @@ final class BindingRun {
       let table = binder.names.find(found.target)
     else {
       throw invalid(
-        "SUBQUERY takes a \(isFormat ? "collection" : "list") of objects or inverse links, and \(found.label) is none",
+        "SUBQUERY needs a \(isFormat ? "collection" : "list") of objects or inverse links, and \(found.label) is not one",
         path.range)
     }
     guard steps.count <= ValuePath.maximumSteps else { throw tooLong(path.range) }

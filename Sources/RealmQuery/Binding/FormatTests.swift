@@ -18,12 +18,12 @@ extension BindingRun {
   func formatTest(_ test: TestSyntax) throws(QueryError) -> Predicate {
     for side in [test.left, test.right] {
       if case .arithmetic = nodes[side].kind {
-        throw invalid("Formats compare no arithmetic", nodes[side].range)
+        throw invalid("Arithmetic can't be compared in a format", nodes[side].range)
       }
     }
     let (left, right) = (try operand(test.left), try operand(test.right))
     if left.quantifier == .all {
-      throw invalid("Formats have no ALL: say NOT ANY of the opposite", left.range)
+      throw invalid("Formats have no ALL: use NOT ANY with the opposite condition", left.range)
     }
     func made(_ path: ResolvedPath, _ range: SourceRange, _ testOperator: QuerySyntax.TestOperator)
       -> FormatTest
@@ -39,14 +39,14 @@ extension BindingRun {
       return try constantTest(made(path, left.range, test.testOperator), right)
     case (_, .path(let path)):
       if left.quantifier != nil {
-        throw invalid("A word such as ANY stands before a key path", left.range)
+        throw invalid("A word such as ANY must be followed by a key path", left.range)
       }
       let (mirrored, quantifier) = try mirrored(test, left, path, right.range)
       var found = made(path, right.range, mirrored)
       found.quantifier = quantifier
       if quantifier != nil { found.options = [] }
       return try constantTest(found, left)
-    default: throw invalid("Two constants are compared, and no property", test.range)
+    default: throw invalid("Two constants are compared without a property", test.range)
     }
   }
 
@@ -55,21 +55,22 @@ extension BindingRun {
     _ test: TestSyntax, _ constant: TestOperand, _ path: ResolvedPath, _ range: SourceRange
   ) throws(QueryError) -> (QuerySyntax.TestOperator, Relation.Quantifier?) {
     guard path.form != .inner, path.form != .subquery else {
-      throw invalid("A key path with brackets and a SUBQUERY stand on the left of a test", range)
+      throw invalid("A key path with brackets, or a SUBQUERY, must be on the left of the operator", range)
     }
     switch test.testOperator {
     case .compare(let comparison): return (.compare(comparison.mirrored), nil)
     case .isIn:
       guard path.isMany, path.form == .value || path.form == .row || path.form == .keys else {
-        throw invalid("IN takes a collection on its right, and \(path.label) is none", range)
+        throw invalid("IN needs a collection on its right, and \(path.label) is not one", range)
       }
       guard constant.list == nil else {
-        throw invalid("One value is looked for in a collection, and not a list of them", constant.range)
+        throw invalid(
+          "Only a single value can be searched for in a collection, and not a list of values", constant.range)
       }
       return (.compare(.equal), .any)
     default:
       throw invalid(
-        "The key path stands on the left of this operator, and the value on its right", test.range)
+        "This operator needs the key path on its left and the value on its right", test.range)
     }
   }
 
@@ -84,14 +85,15 @@ extension BindingRun {
         throw invalid("\(path.label) leads to several values: put ANY or NONE before it", test.pathRange)
       }
       if !path.isMany, test.quantifier != nil, path.type != .mixed {
-        throw invalid("\(path.label) is one value: ANY and NONE stand before several", test.pathRange)
+        throw invalid(
+          "\(path.label) is one value: ANY and NONE can only be used before several values", test.pathRange)
       }
     case .inner:
       if path.isOverMany, test.quantifier == nil, !test.impliesAny {
         throw invalid("\(path.label) leads to several values: put ANY or NONE before it", test.pathRange)
       }
     case .subquery where test.quantifier != nil:
-      throw invalid("ANY and NONE can't stand before a SUBQUERY", test.pathRange)
+      throw invalid("ANY and NONE can't be used before a SUBQUERY", test.pathRange)
     case .keys, .count, .length, .type, .aggregate, .subquery: break
     }
   }
@@ -113,15 +115,15 @@ extension BindingRun {
     }
     guard takes else {
       throw invalid(
-        "\(test.path.label) is \(test.path.typeName), which the operator does not take", test.range)
+        "\(test.path.label) is \(test.path.typeName), which this operator can't test", test.range)
     }
     guard type == .string || type == .mixed else { return }
     let ignoresDiacritics = test.options.contains(.ignoringDiacritics)
     switch test.testOperator {
     case .compare(let comparison) where comparison.isOrder && !test.options.isEmpty:
-      throw invalid("The order of strings has no options", test.range)
+      throw invalid("Comparisons of the order of strings have no options", test.range)
     case .like where ignoresDiacritics:
-      throw invalid("LIKE has the option [c] only", test.range)
+      throw invalid("LIKE has only the option [c]", test.range)
     default: break
     }
   }
@@ -154,7 +156,7 @@ extension BindingRun {
     try checkQuantifier(test)
     if test.path.form == .subquery {
       guard case .compare = test.testOperator, case .int? = constant.constant?.value else {
-        throw invalid("The number of objects of a SUBQUERY is compared with an integer", test.range)
+        throw invalid("The number of objects of a SUBQUERY can only be compared with an integer", test.range)
       }
     }
     try checkOperator(test)
@@ -232,7 +234,7 @@ extension BindingRun {
     guard let (list, _) = elements(constant) else {
       throw error(
         constant.constant?.errorKind ?? .invalidQuery,
-        "IN takes a list or a collection on its right", constant.range)
+        "IN needs a list or a collection on its right", constant.range)
     }
     var equal = test
     equal.testOperator = .compare(.equal)
@@ -261,7 +263,7 @@ extension BindingRun {
     guard let (list, _) = elements(constant), list.count == 2 else {
       throw error(
         elements(constant)?.kind ?? constant.constant?.errorKind ?? .invalidQuery,
-        "BETWEEN takes a list of two values", constant.range)
+        "BETWEEN needs a list of two values", constant.range)
     }
     let (low, high) = (try checked(list[0], test), try checked(list[1], test))
     let path = test.path
@@ -285,23 +287,25 @@ extension BindingRun {
     let path = test.path
     for (path, range, isLeft) in [(path, test.pathRange, true), (other, otherRange, false)] {
       if path.form == .subquery {
-        throw invalid("The number of objects of a SUBQUERY is compared with an integer", range)
+        throw invalid("The number of objects of a SUBQUERY can only be compared with an integer", range)
       }
       if path.form == .inner, !isLeft {
-        throw invalid("A key path with brackets stands on the left of a test", range)
+        throw invalid("A key path with brackets must be on the left of the operator", range)
       }
       if path.isMany || path.form == .inner {
-        throw invalid("\(path.label) leads to several values: it is compared with constants only", range)
+        throw invalid(
+          "\(path.label) leads to several values, which can only be compared with constants", range)
       }
     }
     if test.quantifier != nil {
-      throw invalid("ANY and NONE stand before a test against a constant", test.pathRange)
+      throw invalid("ANY and NONE can only be used in a comparison with a constant", test.pathRange)
     }
     let (isNumber, isOtherNumber) = (path.isComputed, other.isComputed)
     if isNumber || isOtherNumber {
       guard !(isNumber && isOtherNumber) else {
         throw invalid(
-          "Two numbers of collections are compared: one side is a property or a constant", test.range)
+          "The numbers of elements of two collections can't be compared: one side must be a property or a constant",
+          test.range)
       }
       guard path.type.isNumber, other.type.isNumber, case .compare = test.testOperator else {
         throw invalid("A number of a collection is compared with a property of numbers", test.range)
@@ -309,7 +313,7 @@ extension BindingRun {
     } else {
       guard path.type == other.type, path.target == other.target else {
         throw invalid(
-          "\(path.label) and \(other.label) are of different types, and properties are compared with those of the same type",
+          "\(path.label) and \(other.label) have different types, and properties can only be compared with properties of the same type",
           test.range)
       }
     }
@@ -318,7 +322,7 @@ extension BindingRun {
     switch test.testOperator {
     case .compare(let comparison):
       if path.type == .mixed, comparison.isOrder {
-        throw invalid("Two values of any type are compared by == and != only", test.range)
+        throw invalid("Two values of any type can only be compared by == and !=", test.range)
       }
       if !test.options.isEmpty, path.type == .string, !comparison.isOrder {
         return .relation(
@@ -329,7 +333,7 @@ extension BindingRun {
       return .test(left, .compare(comparison), right)
     default:
       guard let match = TextMatch(test.testOperator), path.type != .mixed else {
-        throw invalid("The operator takes no key path on its right", test.range)
+        throw invalid("This operator can't have a key path on its right", test.range)
       }
       let options = path.type == .data ? [] : TextOptions(test.options)
       return .relation(Relation(left, .text(match, options: options), right))

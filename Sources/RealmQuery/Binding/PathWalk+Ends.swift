@@ -9,7 +9,7 @@ extension PathWalk {
     case .column(let position): try subscripted(step, position)
     case .inside(var inside):
       if isFormat, inside.type != .mixed {
-        throw invalid("\(label(inside.column)) takes one key only")
+        throw invalid("\(label(inside.column)) can have only one key")
       }
       if step == .all, inside.isMany, inside.type != .mixed { return }
       guard inside.type == .mixed else {
@@ -38,12 +38,14 @@ extension PathWalk {
   private func refusal(of step: ValuePath.InnerStep, _ column: Column) -> String? {
     let isKey = if case .key = step { true } else { false }
     switch column.collection {
-    case .none: return column.type == .mixed ? nil : "is one value, which takes neither an index nor a key"
+    case .none: return column.type == .mixed ? nil : "is one value, which has neither indexes nor keys"
     case .list:
-      if isFormat { return "is a list: formats take indexes and keys in maps and in values of any type only" }
-      return isKey ? "is a list, which takes an index and no key" : nil
-    case .set: return "is a set, which takes neither an index nor a key"
-    case .map: return isKey ? nil : "is a map, which takes a key and no index"
+      if isFormat {
+        return "is a list: in formats only maps and values of any type can have an index or a key"
+      }
+      return isKey ? "is a list, which has indexes but no keys" : nil
+    case .set: return "is a set, which has neither indexes nor keys"
+    case .map: return isKey ? nil : "is a map, which has keys but no indexes"
     }
   }
 
@@ -70,7 +72,7 @@ extension PathWalk {
       inside.isMany = true
       place = .inside(inside)
       end(of: .inner, .string)
-    default: throw invalid("\(finished().label) is no map, which alone has keys")
+    default: throw invalid("\(finished().label) is not a map: only maps have keys")
     }
   }
 
@@ -81,7 +83,7 @@ extension PathWalk {
     case .column(let position) where column(position).isCollection && !isFormat: return
     case .column where !isFormat, .inside where !isFormat:
       try subscripted(.all)
-    default: throw invalid("\(finished().label) is no map, which alone has values")
+    default: throw invalid("\(finished().label) is not a map: only maps have values")
     }
   }
 
@@ -98,7 +100,7 @@ extension PathWalk {
     switch place {
     case .row:
       guard case .backlinks? = steps.last, !isSize else {
-        throw invalid("An object has no number of elements: @count follows a collection")
+        throw invalid("An object has no number of elements: @count can only follow a collection")
       }
       path.steps.removeLast()
       path.end = .rowCount([steps[steps.count - 1]])
@@ -119,7 +121,7 @@ extension PathWalk {
     case .end: throw invalid("@count can't follow this part of the path to \(path.label)")
     }
     if isFormat, case .column(let position) = place, !column(position).isCollection {
-      throw invalid("\(label(position)) is no collection: @count follows a collection")
+      throw invalid("\(label(position)) is not a collection: @count can only follow a collection")
     }
     (path.form, path.type, path.target, path.isCollection) = (.count, .int64, 0, false)
     path.isOptional = false
@@ -147,7 +149,7 @@ extension PathWalk {
         column(position).type != .link
       else {
         throw invalid(
-          "@\(aggregate.rawValue) without a property behind it follows a collection of numbers, and \(finished().label) is none"
+          "@\(aggregate.rawValue) without a property can only follow a collection of numbers, and \(finished().label) is not one"
         )
       }
       var path = finished()
@@ -160,12 +162,12 @@ extension PathWalk {
     } else if case .row = place, case .backlinks? = steps.last {
     } else {
       throw invalid(
-        "@\(aggregate.rawValue) with a property behind it follows a collection of objects, and \(finished().label) is none"
+        "@\(aggregate.rawValue) with a property can only follow a collection of objects, and \(finished().label) is not one"
       )
     }
     try property(name)
     guard case .column(let position) = place, !column(position).isCollection else {
-      throw invalid("@\(aggregate.rawValue) takes a property of one number for each object")
+      throw invalid("@\(aggregate.rawValue) needs a property with one number for each object")
     }
     var path = finished()
     path.end = .aggregate(PathAggregate(aggregate), steps, of: .value(position))
@@ -180,7 +182,7 @@ extension PathWalk {
     guard column.type.isNumber || column.type == .mixed && !isFormat || column.type == .date && isExtreme
     else {
       throw invalid(
-        "\(label(position)) is \(column.type.messageName), of which there is no @\(aggregate.rawValue)")
+        "\(label(position)) is \(column.type.messageName), which has no @\(aggregate.rawValue)")
     }
     var path = path
     path.form = .aggregate(aggregate)

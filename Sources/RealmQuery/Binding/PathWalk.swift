@@ -74,7 +74,7 @@ struct PathWalk {
     case .column(let position) where column(position).type == .link: try hop(position)
     case .column(let position):
       throw invalid(
-        "\(what) follows an object, and \(label(position)) is \(column(position).type.messageName)")
+        "\(what) can only follow an object, and \(label(position)) is \(column(position).type.messageName)")
     case .inside(let inside):
       throw invalid("\(what) can't follow an index or a key in \(label(inside.column))")
     case .end(let path): throw invalid("Nothing can follow this part of the path to \(path.label)")

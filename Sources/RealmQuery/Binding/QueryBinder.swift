@@ -54,7 +54,7 @@ public struct QueryBinder {
     let run = try BindingRun(self, syntax.nodes)
     guard syntax.descriptors.isEmpty else {
       throw run.invalid(
-        "SORT, DISTINCT and LIMIT can't stand here: the query is a condition only", .none)
+        "SORT, DISTINCT and LIMIT can't be used here: the query must be a condition only", .none)
     }
     return try run.condition()
   }

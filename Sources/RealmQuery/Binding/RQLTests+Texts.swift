@@ -27,11 +27,11 @@ extension BindingRun {
       let found = Predicate.or([relation, .and([.or([isEmpty, isNoData]), isThere])])
       guard left.path?.isDirect ?? false else { return found }
       return .or([found, .test(side(right), .compare(.equal), .init(.constant(.null)))])
-    case .arithmetic: throw invalid("\(textNeeded), and no arithmetic", right.range)
+    case .arithmetic: throw invalid("\(textNeeded), and not arithmetic", right.range)
     }
   }
 
-  private var textNeeded: String { "The operator takes a string or data on its right" }
+  private var textNeeded: String { "This operator needs a string or data on its right" }
 
   private func side(_ operand: TestOperand) -> Relation.Side {
     let expression: Expression =
@@ -64,7 +64,8 @@ extension BindingRun {
     guard two?.mayBeText ?? true else { throw invalid(textNeeded, right.range) }
     let isMixedUp = one == .string && two == .data || one == .data && two == .string
     guard !isMixedUp else {
-      throw invalid("A string is tested against data: both sides are strings, or both are data", right.range)
+      throw invalid(
+        "A string can't be compared with data: both sides must be strings, or both must be data", right.range)
     }
   }
 
@@ -116,7 +117,7 @@ extension BindingRun {
     }
     guard left.path?.form == .type else {
       guard left.isConstant else {
-        throw error(.invalidArgument, "@type compares with the name of a type", left.range)
+        throw error(.invalidArgument, "@type can only be compared with the name of a type", left.range)
       }
       return try typeTest(right, comparison.mirrored, left, test)
     }
@@ -125,7 +126,7 @@ extension BindingRun {
     case .constant(let constant): codes = try types(constant)
     case .list(let elements): for element in elements { codes += try types(element) }
     case .path, .arithmetic:
-      throw error(.invalidArgument, "@type compares with the name of a type", right.range)
+      throw error(.invalidArgument, "@type can only be compared with the name of a type", right.range)
     }
     if codes.count == 1, right.list == nil {
       return .test(side(left), .compare(comparison), .init(.constant(codes[0])))
@@ -144,7 +145,7 @@ extension BindingRun {
     guard case .string(let name) = constant.value, let types = Self.types[name.lowercased()] else {
       let word = if case .string(let name) = constant.value { name } else { "" }
       throw error(
-        .invalidArgument, "There is no type of this name", constant.range,
+        .invalidArgument, "There is no type with this name", constant.range,
         suggestion: Misspelling.nearest(to: word, among: Self.types.keys.sorted()))
     }
     return types.map { .int($0.rawValue) }

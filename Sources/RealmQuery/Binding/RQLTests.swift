@@ -15,7 +15,7 @@ extension BindingRun {
     if test.testOperator == .isIn || test.testOperator == .between { right = right.unfolded }
     if left.isConstant, right.isConstant {
       throw invalid(
-        "Two constants are compared, and no property: the result is the same for all objects", test.range)
+        "Two constants are compared without a property: the result is the same for all objects", test.range)
     }
     try checkQuantifier(left)
     try checkQuantifier(right)
@@ -47,11 +47,12 @@ extension BindingRun {
     switch operand.content {
     case .path(let path):
       guard path.isMany || path.isIndexed else {
-        throw invalid("\(word) stands before several values, and \(path.label) is one", operand.range)
+        throw invalid(
+          "\(word) can only be used before several values, and \(path.label) is one value", operand.range)
       }
     case .list: break
     case .constant, .arithmetic:
-      throw invalid("\(word) stands before a path to several values or a list", operand.range)
+      throw invalid("\(word) must be followed by a path to several values or by a list", operand.range)
     }
   }
 
@@ -91,7 +92,7 @@ extension BindingRun {
       }
       if path.isToManyLink, case .null? = other.constant?.value {
         throw invalid(
-          "\(path.label) leads to several objects, and is never null: compare its @count", test.range)
+          "\(path.label) leads to several objects and is never null: compare its @count", test.range)
       }
     }
     guard let one = left.type, let two = right.type else { return }
@@ -167,7 +168,7 @@ extension BindingRun {
     else {
       if left.path?.isDirect == true, right.constant != nil { return nil }
       if right.list != nil { return nil }
-      throw invalid("The option [c] is for strings and data", test.range)
+      throw invalid("The option [c] can only be used with strings and data", test.range)
     }
     let options = TextOptions(test.options)
     func made(_ value: Value) -> Predicate {
@@ -198,7 +199,7 @@ extension BindingRun {
     -> Predicate
   {
     guard let bounds = right.list, bounds.count == 2 else {
-      throw invalid("BETWEEN takes a list of two values: {low, high}", right.range)
+      throw invalid("BETWEEN needs a list of two values: {low, high}", right.range)
     }
     guard let path = left.path else {
       throw invalid("BETWEEN takes a property on its left", left.range)
@@ -207,7 +208,7 @@ extension BindingRun {
       throw invalid("\(path.label) is \(path.typeName), which has no order", left.range)
     }
     if path.holdsValues, left.quantifier != .all {
-      throw invalid("BETWEEN takes ALL before a collection of values such as \(path.label)", left.range)
+      throw invalid("BETWEEN needs ALL before a collection of values such as \(path.label)", left.range)
     }
     var values: [Value] = []
     for bound in bounds {
@@ -216,7 +217,8 @@ extension BindingRun {
       case (.int64, .int), (.date, .date): break
       case (.int64, _), (.date, _):
         throw error(
-          bound.errorKind, "\(path.label) is \(path.type.messageName), and so are the bounds of BETWEEN",
+          bound.errorKind,
+          "\(path.label) is \(path.type.messageName), so the bounds of BETWEEN must be of that type",
           bound.range)
       default: break
       }

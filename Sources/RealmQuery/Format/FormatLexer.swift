@@ -30,7 +30,7 @@ struct FormatLexer {
       return token(.symbol(symbol), to: offset + length)
     }
     throw source.syntaxError(
-      "This character means nothing outside quotes", at: SourceRange(offset, offset + 1))
+      "This character has no meaning outside of quotation marks", at: SourceRange(offset, offset + 1))
   }
 
   private mutating func token(_ kind: FormatToken.Kind, to end: Int) -> FormatToken {
@@ -93,8 +93,8 @@ struct FormatLexer {
     }
     throw source.syntaxError(
       conversion == UInt8(ascii: "%") && !hasLength
-        ? "`%%` is a percent sign, which means nothing outside quotes"
-        : "This is no specifier of an argument",
+        ? "`%%` is a percent sign, which has no meaning outside of quotation marks"
+        : "This is not a specifier of an argument",
       at: SourceRange(offset, end + 1), expected: ["%@", "%K", "%d", "%f"])
   }
 
@@ -118,7 +118,7 @@ struct FormatLexer {
         end += 1
       }
     }
-    throw source.syntaxError("The string has no closing quote", at: SourceRange(offset, offset + 1))
+    throw source.syntaxError("The string has no closing quotation mark", at: SourceRange(offset, offset + 1))
   }
 
   /// Decodes what follows a backslash, and returns the offset behind it. A character without a meaning stands for itself.
@@ -140,7 +140,7 @@ struct FormatLexer {
   private func unicodeEscape(_ offset: Int, into text: inout [UInt8]) throws(QueryError) -> Int {
     guard let unit = codeUnit(offset) else {
       throw source.syntaxError(
-        "\\u takes four hexadecimal digits", at: SourceRange(offset - 1, offset + 1))
+        "\\u must be followed by four hexadecimal digits", at: SourceRange(offset - 1, offset + 1))
     }
     var (units, end) = ([unit], offset + 5)
     if UTF16.isLeadSurrogate(unit), source[end] == UInt8(ascii: "\\"), let trail = codeUnit(end + 1) {
@@ -149,7 +149,7 @@ struct FormatLexer {
     }
     guard let character = String(validating: units, as: UTF16.self) else {
       throw source.syntaxError(
-        "Half of a pair of surrogates is no character", at: SourceRange(offset - 1, end))
+        "Half of a surrogate pair is not a character", at: SourceRange(offset - 1, end))
     }
     text += character.utf8
     return end

@@ -12,7 +12,7 @@ extension FormatParser {
     case .word(.subquery): try subquery()
     case .word(.any), .word(.all), .word(.noneOf):
       guard !stack.isInsideTest else {
-        throw error("A word such as ANY stands on the left of a test only")
+        throw error("A word such as ANY can only be used on the left of the operator")
       }
       let quantifier = token.keyword?.quantifier
       try advance()
@@ -34,7 +34,7 @@ extension FormatParser {
     guard isPathStart else { throw valueNeeded() }
     let path = try path()
     if token.isSymbol(.openParenthesis) {
-      throw invalid("No query calls a function", at: path.range.to(token.range))
+      throw invalid("Queries can't call functions", at: path.range.to(token.range))
     }
     return .path(path)
   }
@@ -44,10 +44,10 @@ extension FormatParser {
       let text = source.string(token.range)
       switch keyword {
       case .cast, .ternary, .function, .fetch:
-        return invalid("\(text.uppercased()) is not a part of queries", at: token.range)
+        return invalid("\(text.uppercased()) can't be used in queries", at: token.range)
       default:
         return error(
-          "The word `\(text)` has a meaning of its own: a property of this name is written `#\(text)`",
+          "The word `\(text)` is a keyword: write a property of this name as `#\(text)`",
           expected: ["a key path", "a constant", "an argument such as %@"])
       }
     }
@@ -67,21 +67,21 @@ extension FormatParser {
   func missingArgument(_ position: Int) -> QueryError {
     let passed = arguments.count == 1 ? "1 was passed" : "\(arguments.count) were passed"
     return invalid(
-      "The format takes more arguments than there are: this is number \(position + 1), and \(passed)",
+      "The format needs more arguments than there are: this is number \(position + 1), and \(passed)",
       at: token.range, kind: .invalidArgument)
   }
 
   private mutating func subquery() throws(QueryError) {
     let start = try advance()
-    try expect(.openParenthesis, "SUBQUERY takes a key path, a variable and a condition in parentheses")
-    guard isPathStart else { throw error("SUBQUERY takes a key path first", expected: ["a key path"]) }
+    try expect(.openParenthesis, "SUBQUERY needs a key path, a variable and a condition in parentheses")
+    guard isPathStart else { throw error("SUBQUERY needs a key path first", expected: ["a key path"]) }
     let collection = try path()
-    try expect(.comma, "A comma stands behind the key path of a SUBQUERY")
+    try expect(.comma, "A comma is needed after the key path of a SUBQUERY")
     guard token.kind == .variable else {
-      throw error("The variable of a SUBQUERY starts with `$`", expected: ["a variable such as $x"])
+      throw error("The variable of a SUBQUERY must start with `$`", expected: ["a variable such as $x"])
     }
     let variable = source.string(try advance())
-    try expect(.comma, "A comma stands behind the variable of a SUBQUERY")
+    try expect(.comma, "A comma is needed after the variable of a SUBQUERY")
     try stack.open(
       ConditionStack.SubqueryHead(
         collection: collection, variable: variable, range: start.to(previous)))
@@ -137,7 +137,7 @@ extension FormatParser {
     case .real:
       let digits = source.string(token.range)
       constant = .real(.init(text: isNegative ? "-" + digits : digits, isFloat: false))
-    default: throw error("A sign stands before a number only", expected: ["a number"])
+    default: throw error("A sign can only be used before a number", expected: ["a number"])
     }
     try advance()
     return constant

@@ -66,7 +66,7 @@ extension FormatParser {
     case .keyPath(let text), .value(.string(let text)): return text
     default:
       throw invalid(
-        "%K takes a key path, and argument number \(position + 1) is none", at: token.range,
+        "%K needs a key path, and argument number \(position + 1) is not one", at: token.range,
         kind: .invalidArgument)
     }
   }
@@ -122,7 +122,7 @@ extension FormatParser {
   private mutating func negativeIndex() throws(QueryError) -> QuerySyntax.Step {
     try advance()
     guard case .integer(let index) = token.kind, let number = Int64(exactly: index) else {
-      throw error("An index is an integer", expected: ["a number"])
+      throw error("An index must be an integer", expected: ["a number"])
     }
     try advance()
     return .index(-number)
@@ -142,7 +142,7 @@ extension FormatParser {
       return stack.builder.add(.path(path), range: path.range)
     default:
       throw error(
-        "An index or a key stands in brackets",
+        "An index or a key is needed in the brackets",
         expected: ["a number", "'key'", "FIRST", "LAST", "SIZE", "an argument such as %@"],
         words: ["FIRST", "LAST", "SIZE"])
     }

@@ -62,7 +62,7 @@ struct FormatParser {
     }
     try advance()
     guard token.kind == .pathOperator, source.string(token.range) == "@count" else {
-      throw error("The number of objects is all that a SUBQUERY has", expected: ["@count"])
+      throw error("A SUBQUERY must be followed by its number of objects", expected: ["@count"])
     }
     try stack.subquery(head, isCounted: true, end: advance())
   }
@@ -78,7 +78,7 @@ struct FormatParser {
     try advance()
     var options: QuerySyntax.TestOptions = []
     guard case .word = token.kind else {
-      throw error("Options are letters", expected: ["[c]", "[d]", "[cd]"])
+      throw error("Options must be letters", expected: ["[c]", "[d]", "[cd]"])
     }
     let letters = Array(source.string(token.range).lowercased().utf8)
     for (place, letter) in letters.enumerated() {
@@ -91,7 +91,7 @@ struct FormatParser {
       case "n", "l": break
       default:
         throw error(
-          "Options are the letters c, d, n and l, and c1", expected: ["[c]", "[c1]", "[d]", "[cd]"])
+          "The options are c, d, n, l and c1", expected: ["[c]", "[c1]", "[d]", "[cd]"])
       }
     }
     guard !options.isSuperset(of: [.ignoringCase, .latin1Case]) else {

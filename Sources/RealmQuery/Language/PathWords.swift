@@ -49,7 +49,7 @@ extension PredicateWriter {
       case .backlinks(let id, let columnID):
         guard let source = names.table(id: id),
           let column = source.columns.first(where: { $0.id == columnID })
-        else { throw lacking("\(words.label) is linked to by a class that is not in the schema") }
+        else { throw lacking("\(words.label) has a link from a class that is not in the schema") }
         words.steps.append(.links(from: source.name, property: column.name))
         words.isMany = true
         words.table = source

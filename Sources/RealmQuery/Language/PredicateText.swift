@@ -15,7 +15,7 @@ extension QueryPrinter {
   ) throws(QueryError) -> String {
     let names = QueryNames(tables: tables)
     guard let schema = names.table(id: table) else {
-      throw QueryError(.invalidQuery, "There is no table of the id \(table)", range: .none, in: nil)
+      throw QueryError(.invalidQuery, "There is no table with the id \(table)", range: .none, in: nil)
     }
     let form = PlainForm(names: names)
     let plain = form.plain(predicate, schema)

@@ -168,7 +168,7 @@ struct ConditionStack {
       depth -= 1
       return head
     default:
-      throw source.syntaxError("No parenthesis is open that this one closes", at: range)
+      throw source.syntaxError("This parenthesis closes none that is open", at: range)
     }
   }
 
@@ -211,7 +211,7 @@ struct ConditionStack {
     guard let current else { throw source.syntaxError("A value is missing before this", at: range) }
     guard !isCondition(current) else {
       throw source.syntaxError(
-        "A value is needed beside the operator, and this is a condition", at: current.range,
+        "The operator needs a value, and this is a condition", at: current.range,
         expected: ["AND", "OR"])
     }
     return current

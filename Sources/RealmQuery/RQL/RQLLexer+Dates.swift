@@ -11,7 +11,7 @@ extension RQLLexer {
     let whole = try number(seconds.digits, as: Int64.self)
     let fraction = try number(nanoseconds.digits, as: Int64.self)
     guard whole == 0 || fraction == 0 || seconds.isNegative == nanoseconds.isNegative else {
-      throw source.syntaxError("Seconds and nanoseconds of a date have the same sign", at: range)
+      throw source.syntaxError("Seconds and nanoseconds of a date must have the same sign", at: range)
     }
     return take(
       .constant(
@@ -80,7 +80,7 @@ extension RQLLexer {
       QueryError(.invalidQuery, message, range: range, in: source)
     }
     let (year, month, day) = (parts[0], parts[1], parts[2])
-    guard year >= 1900 else { throw invalid("A date has a year from 1900 on") }
+    guard year >= 1900 else { throw invalid("The year of a date must be 1900 or later") }
     guard year <= 1_000_000, (1...12).contains(month), (1...31).contains(day), parts[3] < 24,
       parts[4] < 60, parts[5] <= 60
     else { throw invalid("There is no such date") }

@@ -58,7 +58,7 @@ extension RQLLexer {
     if source[digits.lowerBound] == UInt8(ascii: "0"), digits.count > 1 {
       guard !digits.contains(where: { source[$0] >= UInt8(ascii: "8") }) else {
         throw source.syntaxError(
-          "A number with a zero in front is octal and has digits 0 to 7 only",
+          "A number that begins with 0 is octal and can only have the digits 0 to 7",
           at: SourceRange(offset, digits.upperBound))
       }
       magnitude = digits.reduce(UInt64(0)) { number, offset in

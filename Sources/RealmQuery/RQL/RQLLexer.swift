@@ -37,9 +37,9 @@ struct RQLLexer {
   private func unknownCharacter() -> QueryError {
     let range = SourceRange(offset, offset + 1)
     return switch UnicodeScalar(source[offset]) {
-    case "&": source.syntaxError("`&` means nothing alone", at: range, suggestion: "&&")
-    case "|": source.syntaxError("`|` means nothing alone", at: range, suggestion: "||")
-    default: source.syntaxError("This character means nothing outside quotes", at: range)
+    case "&": source.syntaxError("A single `&` has no meaning", at: range, suggestion: "&&")
+    case "|": source.syntaxError("A single `|` has no meaning", at: range, suggestion: "||")
+    default: source.syntaxError("This character has no meaning outside of quotation marks", at: range)
     }
   }
 
@@ -53,7 +53,7 @@ struct RQLLexer {
         let length = escapeLength(end)
         guard length > 0 else {
           throw source.syntaxError(
-            "This is no escape that strings have", at: SourceRange(end, end + 2),
+            "Strings do not have this escape", at: SourceRange(end, end + 2),
             expected: [
               "one of \\\" \\' \\\\ \\/ \\b \\f \\n \\r \\t \\0", "\\u and four hexadecimal digits",
             ])
@@ -63,7 +63,7 @@ struct RQLLexer {
         end += 1
       }
     }
-    throw source.syntaxError("The string has no closing quote", at: SourceRange(start, start + 1))
+    throw source.syntaxError("The string has no closing quotation mark", at: SourceRange(start, start + 1))
   }
 
   private func escapeLength(_ offset: Int) -> Int {
@@ -146,7 +146,7 @@ struct RQLLexer {
     if let found = RQLToken.PathOperator(rawValue: text) { return token(.pathOperator(found), to: end) }
     let words = RQLToken.PathOperator.allCases.map(\.rawValue)
     throw source.syntaxError(
-      "No operator of paths has this name", at: SourceRange(offset, end), expected: words,
+      "There is no operator of paths with this name", at: SourceRange(offset, end), expected: words,
       suggestion: Misspelling.nearest(to: text, among: words))
   }
 
@@ -156,11 +156,11 @@ struct RQLLexer {
     let start = offset + 4
     guard let quote = source.bytes[start...].firstIndex(of: UInt8(ascii: "\"")) else {
       throw source.syntaxError(
-        "The string has no closing quote", at: SourceRange(offset, offset + 4))
+        "The string has no closing quotation mark", at: SourceRange(offset, offset + 4))
     }
     guard let bytes = Base64.decode(source.bytes[start..<quote]) else {
       throw source.syntaxError(
-        "This is no base64: it takes A to Z, a to z, 0 to 9, `+` and `/`, filled up with `=` to fours",
+        "This is not base64, which has groups of four of the characters A to Z, a to z, 0 to 9, `+` and `/`, the last one filled up with `=`",
         at: SourceRange(start, quote))
     }
     return token(.base64(bytes), to: quote + 1)

@@ -4,18 +4,18 @@ extension RQLParser {
     switch token.keyword {
     case .sort:
       return .sort(
-        try inParentheses("SORT takes paths with directions in parentheses") {
+        try inParentheses("SORT needs paths with directions in parentheses") {
           parser throws(QueryError) in try parser.sortKey()
         })
     case .distinct:
       return .distinct(
-        try inParentheses("DISTINCT takes paths in parentheses") {
+        try inParentheses("DISTINCT needs paths in parentheses") {
           parser throws(QueryError) in try parser.path(with: .nothing)
         })
     case .limit: return .limit(try limit())
     default:
       throw error(
-        "A condition and what may follow it end here", expected: ["SORT", "DISTINCT", "LIMIT", "the end"],
+        "Only SORT, DISTINCT or LIMIT can follow here", expected: ["SORT", "DISTINCT", "LIMIT", "the end"],
         words: ["SORT", "DISTINCT", "LIMIT"])
     }
   }
@@ -38,7 +38,7 @@ extension RQLParser {
     let path = try path(with: .nothing)
     guard let keyword = token.keyword, keyword == .ascending || keyword == .descending else {
       throw error(
-        "SORT takes a direction behind each path", expected: ["ASC", "DESC"],
+        "SORT needs a direction after each path", expected: ["ASC", "DESC"],
         words: ["ASC", "DESC", "ASCENDING", "DESCENDING"])
     }
     try advance()
@@ -47,9 +47,9 @@ extension RQLParser {
 
   private mutating func limit() throws(QueryError) -> Int64 {
     try advance()
-    try expect(.openParenthesis, "LIMIT takes a number in parentheses")
+    try expect(.openParenthesis, "LIMIT needs a number in parentheses")
     guard case .integer(let number, hasSign: false) = token.kind else {
-      throw error("LIMIT takes a number without a sign", expected: ["a number"])
+      throw error("LIMIT needs a number without a sign", expected: ["a number"])
     }
     try advance()
     try expect(.closeParenthesis, "The parenthesis is not closed here")
@@ -73,20 +73,20 @@ extension RQLParser {
     let keyword = token.keyword
     guard keyword == .geobox || keyword == .geocircle || keyword == .geopolygon else {
       throw error(
-        "GEOWITHIN takes a shape on its right",
+        "GEOWITHIN needs a shape on its right",
         expected: ["geoBox(...)", "geoCircle(...)", "geoPolygon(...)", "an argument such as $0"],
         words: ["geoBox", "geoCircle", "geoPolygon"])
     }
     if keyword == .geopolygon {
       return .polygon(
-        try inParentheses("geoPolygon takes rings in parentheses") {
+        try inParentheses("geoPolygon needs rings in parentheses") {
           parser throws(QueryError) in try parser.ring()
         })
     }
     try advance()
-    try expect(.openParenthesis, "A shape has its points in parentheses")
+    try expect(.openParenthesis, "A shape needs its points in parentheses")
     let first = try point()
-    try expect(.comma, "A comma stands behind the point")
+    try expect(.comma, "A comma is needed after the point")
     let shape: QuerySyntax.GeoShape =
       keyword == .geobox
       ? .box(first, try point())
@@ -96,7 +96,7 @@ extension RQLParser {
   }
 
   private mutating func ring() throws(QueryError) -> [QuerySyntax.GeoPoint] {
-    try expect(.openBrace, "A ring has its points in braces")
+    try expect(.openBrace, "A ring needs its points in braces")
     var points = [try point()]
     while token.isSymbol(.comma) {
       try advance()
@@ -108,14 +108,14 @@ extension RQLParser {
 
   private mutating func point() throws(QueryError) -> QuerySyntax.GeoPoint {
     try expect(
-      .openBracket, "A point has its coordinates in brackets", expected: ["[longitude, latitude]"])
+      .openBracket, "A point needs its coordinates in brackets", expected: ["[longitude, latitude]"])
     let longitude = try coordinate("a longitude")
-    try expect(.comma, "A latitude stands behind the longitude")
+    try expect(.comma, "A comma and a latitude are needed after the longitude")
     var point = QuerySyntax.GeoPoint(longitude: longitude, latitude: try coordinate("a latitude"))
     if token.isSymbol(.comma) {
       try advance()
       guard case .real(let literal) = token.kind, literal.isFinite else {
-        throw error("An altitude is a number with a fraction", expected: ["a number such as 8.5"])
+        throw error("An altitude must be a number with a fraction", expected: ["a number such as 8.5"])
       }
       point.altitude = literal.number
       try advance()
@@ -131,7 +131,7 @@ extension RQLParser {
     case .integer(let number, hasSign: false): coordinate = .number(Double(number))
     case .argument(let position): coordinate = .argument(position)
     case .integer:
-      throw error("An integer with a sign is no coordinate: write a fraction, such as -1.0")
+      throw error("A coordinate can't be an integer with a sign: write a fraction, such as -1.0")
     default: throw error("A number is needed here", expected: [what, "an argument such as $0"])
     }
     try advance()

@@ -36,14 +36,15 @@ extension RQLParser {
     if quantifier == nil, let constant = try constant() { return .constant(constant) }
     guard isPathStart else {
       throw error(
-        quantifier == nil ? "A value is needed here" : "A path, a list or an argument follows a quantifier",
+        quantifier == nil
+          ? "A value is needed here" : "A quantifier must be followed by a path, a list or an argument",
         expected: quantifier == nil
           ? ["a property", "a constant", "an argument such as $0", "a list in braces"]
           : ["a property", "a list in braces", "an argument such as $0"])
     }
     let path = try path(with: .ends)
     if quantifier != nil, path.steps.contains(where: \.isAggregate) {
-      throw source.syntaxError("A quantifier can't stand before an aggregate", at: path.range)
+      throw source.syntaxError("A quantifier can't be used before an aggregate", at: path.range)
     }
     return .path(path)
   }
@@ -71,22 +72,22 @@ extension RQLParser {
       return stack.builder.add(.argument(position), quantifier: quantifier, range: range.to(previous))
     }
     guard quantifier == nil, let constant = try constant() else {
-      throw error("A list has constants and arguments only", expected: ["a constant", "an argument"])
+      throw error("A list can only hold constants and arguments", expected: ["a constant", "an argument"])
     }
     return stack.builder.add(.constant(constant), range: range.to(previous))
   }
 
   private mutating func subquery() throws(QueryError) {
     let start = try advance()
-    try expect(.openParenthesis, "SUBQUERY takes a path, a variable and a condition in parentheses")
+    try expect(.openParenthesis, "SUBQUERY needs a path, a variable and a condition in parentheses")
     let collection = try path(with: .nothing)
-    try expect(.comma, "A comma stands behind the path of a SUBQUERY")
+    try expect(.comma, "A comma is needed after the path of a SUBQUERY")
     let text = source.string(token.range)
     guard case .word = token.kind, text.utf8.first == UInt8(ascii: "$"), text.utf8.count > 1 else {
-      throw error("The variable of a SUBQUERY starts with `$`", expected: ["a variable such as $x"])
+      throw error("The variable of a SUBQUERY must start with `$`", expected: ["a variable such as $x"])
     }
     try advance()
-    try expect(.comma, "A comma stands behind the variable of a SUBQUERY")
+    try expect(.comma, "A comma is needed after the variable of a SUBQUERY")
     try stack.open(
       ConditionStack.SubqueryHead(
         collection: collection, variable: RQLLexer.name(text), range: start.to(previous)))
@@ -118,7 +119,7 @@ extension RQLParser {
 
   private func string(_ bytes: [UInt8]) throws(QueryError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw error("The bytes of a string are UTF-8; write binary(B64\"...\") for other bytes")
+      throw error("The bytes of a string must be UTF-8: write binary(B64\"...\") for other bytes")
     }
     return text
   }
@@ -133,7 +134,7 @@ extension RQLParser {
     switch token.kind {
     case .string(let text): bytes = Array(text.utf8)
     case .base64(let decoded): bytes = decoded
-    default: throw error("Data stands in quotes", expected: ["'text'", "B64\"...\""])
+    default: throw error("Data must be in quotation marks", expected: ["'text'", "B64\"...\""])
     }
     try advance()
     try expect(.closeParenthesis, "The data is not closed here")
@@ -143,12 +144,12 @@ extension RQLParser {
   /// `obj('Class', key)`.
   private mutating func object() throws(QueryError) -> QuerySyntax.Constant {
     try advance()
-    try expect(.openParenthesis, "obj takes the name of a class and a primary key in parentheses")
+    try expect(.openParenthesis, "obj needs the name of a class and a primary key in parentheses")
     guard case .string(let name) = token.kind else {
-      throw error("The name of a class stands in quotes", expected: ["'Class'"])
+      throw error("The name of a class must be in quotation marks", expected: ["'Class'"])
     }
     try advance()
-    try expect(.comma, "A comma stands behind the name of the class")
+    try expect(.comma, "A comma is needed after the name of the class")
     let key: QuerySyntax.ObjectKey
     switch token.kind {
     case .integer(let number, _): key = .value(.int(number))

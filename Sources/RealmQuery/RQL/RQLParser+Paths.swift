@@ -26,7 +26,7 @@ extension RQLParser {
       try advance()
       if ends == .nothing {
         throw QueryError(
-          .invalidQuery, "A key path argument can't stand here", range: previous, in: source)
+          .invalidQuery, "A key path argument can't be used here", range: previous, in: source)
       }
     case .word:
       let text = RQLLexer.name(source.string(token.range))
@@ -46,7 +46,7 @@ extension RQLParser {
   private func nameNeeded() -> QueryError {
     if let keyword = token.keyword, !keyword.isName {
       return error(
-        "The word \(QueryError.shown(source.string(token.range))) has a meaning of its own and can't name a property: "
+        "The word \(QueryError.shown(source.string(token.range))) is a keyword and can't name a property: "
           + "pass the name as an argument, $K0", expected: ["the name of a property"])
     }
     return error("The name of a property is needed here")
@@ -60,7 +60,7 @@ extension RQLParser {
       let step = try bracketed()
       try expect(.closeBracket, "The bracket is not closed here")
       if step == .size && ends == .nothing {
-        throw source.syntaxError("The number of elements can't stand here", at: range.to(previous))
+        throw source.syntaxError("The number of elements can't be used here", at: range.to(previous))
       }
       try checkNotArgument(path, range)
       path.steps.append(step)
@@ -84,7 +84,7 @@ extension RQLParser {
   private func checkNotArgument(_ path: QuerySyntax.Path, _ range: SourceRange) throws(QueryError) {
     guard case .argument = path.start else { return }
     throw QueryError(
-      .invalidQuery, "A key path argument is a whole path: nothing but an operator such as @count follows it",
+      .invalidQuery, "A key path argument is a whole path: only an operator such as @count can follow it",
       range: range, in: source)
   }
 
@@ -130,7 +130,7 @@ extension RQLParser {
     guard token.isSymbol(.dot), let className = try nameBehindDot() else { return .allLinks }
     guard token.isSymbol(.dot), let property = try nameBehindDot() else {
       throw QueryError(
-        .invalidQuery, "@links takes a class and a property that links to this one",
+        .invalidQuery, "@links needs a class and a property that links to this class",
         range: previous, in: source, expected: ["@links.Class.property"])
     }
     return .links(from: className, property: property)
@@ -159,7 +159,7 @@ extension RQLParser {
     case .symbol(.times): step = .all
     default:
       throw error(
-        "An index or a key stands in brackets",
+        "An index or a key is needed in the brackets",
         expected: ["a number", "'key'", "FIRST", "LAST", "SIZE", "*", "an argument such as $0"],
         words: ["FIRST", "LAST", "SIZE"])
     }

@@ -67,10 +67,10 @@ struct RQLParser {
 
   private mutating func close() throws(QueryError) {
     guard let head = try stack.close(advance()) else { return }
-    try expect(.dot, "The number of objects is all that a SUBQUERY has", expected: [".@count", ".@size"])
+    try expect(.dot, "A SUBQUERY must be followed by its number of objects", expected: [".@count", ".@size"])
     guard token.kind == .pathOperator(.count) || token.kind == .pathOperator(.size) else {
       throw error(
-        "The number of objects is all that a SUBQUERY has", expected: ["@count", "@size"])
+        "A SUBQUERY must be followed by its number of objects", expected: ["@count", "@size"])
     }
     try stack.subquery(head, isCounted: true, end: advance())
   }
@@ -80,7 +80,7 @@ struct RQLParser {
     var options: QuerySyntax.TestOptions = []
     if case .caseOption(let option) = token.kind {
       guard Self.takesCase(testOperator) else {
-        throw error("The operator before has no option `\(source.string(token.range))`")
+        throw error("The operator before this has no option `\(source.string(token.range))`")
       }
       options = option
       try advance()
@@ -105,7 +105,7 @@ struct RQLParser {
     if test.testOperator == .isIn { return }
     for operand in [test.left, right] {
       if case .arithmetic = builder.nodes[operand.node].kind {
-        throw source.syntaxError("The operator does not take arithmetic", at: operand.range)
+        throw source.syntaxError("This operator can't be used with arithmetic", at: operand.range)
       }
       if operand.isBracketed {
         throw source.syntaxError(
@@ -115,7 +115,7 @@ struct RQLParser {
     if test.testOperator == .between {
       guard case .list = builder.nodes[right.node].kind else {
         throw source.syntaxError(
-          "BETWEEN takes two values in braces", at: right.range, expected: ["{low, high}"])
+          "BETWEEN needs two values in braces", at: right.range, expected: ["{low, high}"])
       }
     }
     if test.testOperator == .geoWithin {
@@ -123,7 +123,7 @@ struct RQLParser {
         !path.steps.contains(where: \.isAggregate)
       else {
         throw source.syntaxError(
-          "GEOWITHIN takes a property on its left", at: test.left.range, expected: ["a property"])
+          "GEOWITHIN needs a property on its left", at: test.left.range, expected: ["a property"])
       }
     }
   }
@@ -159,7 +159,7 @@ struct RQLParser {
     let number = if case .integer(_, hasSign: true) = token.kind { true } else { false }
     if number {
       return source.syntaxError(
-        "The sign belongs to the number \(name): put a blank behind it for arithmetic", at: token.range)
+        "The sign belongs to the number \(name): put a space after it for arithmetic", at: token.range)
     }
     if stack.isCondition(current) || stack.endsTest {
       return error(

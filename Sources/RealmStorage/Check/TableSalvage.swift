@@ -60,7 +60,7 @@ extension Salvage {
   private func visitCluster(
     _ subtree: RowSubtree, _ reader: inout ClusterReader, _ body: RowBody
   ) throws(StorageError) -> Bool {
-    // By a right of its own, so that decrypted nodes can be forgotten behind it.
+    // This access ends with the function, so that decrypted nodes can leave the cache afterwards.
     let source = source
     let access = source.access()
     do throws(StorageError) {

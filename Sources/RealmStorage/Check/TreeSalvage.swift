@@ -42,7 +42,7 @@ extension Salvage {
   private func visitLeaf(
     _ subtree: Subtree, _ tree: SalvagedNodes, _ body: EntryBody
   ) throws(StorageError) -> Bool {
-    // By a right of its own, so that decrypted nodes can be forgotten behind it.
+    // This access ends with the function, so that decrypted nodes can leave the cache afterwards.
     let source = source
     let access = source.access()
     do throws(StorageError) {

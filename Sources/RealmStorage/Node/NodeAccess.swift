@@ -1,16 +1,17 @@
 import CPlatform
 
-/// The right to read nodes, for the length of a function.
+/// The access to nodes for the length of a function.
 ///
-/// Views live no longer than it. Taking one costs a few loads; it keeps what it reads from being forgotten.
+/// Views live no longer than the access. To take one costs a few loads. As long as it lives, the nodes that it reads stay in the
+/// cache of decrypted nodes.
 @usableFromInline
 package struct NodeAccess: ~Copyable, ~Escapable {
   fileprivate let reach: NodeReach
-  /// What it keeps, where nobody else does.
+  /// The store, if this access is what keeps it alive.
   private let keeper: Unmanaged<NodeStore>?
   private let slot: ReaderCounts.Slot?
 
-  /// Counts no reference: `owner` keeps the store. Where the reach ends at 0 every read throws.
+  /// Makes an access that counts no reference, because `owner` keeps the store alive. If the reach ends at 0, every read throws.
   @inline(__always)
   @_lifetime(borrow owner)
   init<Owner: ~Copyable & ~Escapable>(_ reach: NodeReach, keptBy owner: borrowing Owner) {
@@ -26,7 +27,7 @@ package struct NodeAccess: ~Copyable, ~Escapable {
     keeper = .passRetained(store)
   }
 
-  /// The same right, within the other: what is read is kept by that one.
+  /// Makes an access within another one, which keeps the nodes that are read.
   @inline(__always)
   @_lifetime(copy outer)
   package init(within outer: LentAccess) {
@@ -40,10 +41,10 @@ package struct NodeAccess: ~Copyable, ~Escapable {
     keeper?.release()
   }
 
-  /// Where nodes end, a byte of the file.
+  /// The offset in the file at which nodes end.
   package var end: UInt64 { reach.end }
 
-  /// The same right, for views that read more nodes themselves; it ends with this one.
+  /// An access for views that read more nodes by themselves. It ends with this one.
   @inline(__always)
   package var lent: LentAccess { @_lifetime(borrow self) get { LentAccess(self) } }
 
@@ -62,14 +63,14 @@ package struct NodeAccess: ~Copyable, ~Escapable {
     return try node(ref)
   }
 
-  /// Asks for bytes of a node that will be read soon, so that all of their cache lines come at once. Nothing is verified,
-  /// and nothing read: places may be guessed.
+  /// Asks the processor for bytes of a node that will be read soon, so that all of their cache lines come at once. The function
+  /// verifies nothing and reads nothing, so the place may be guessed.
   @inline(__always)
   package func prefetch(_ ref: Ref, at offset: Int = 0, count: Int) {
     reach.prefetch(ref, at: offset, count: count)
   }
 
-  /// The same of the body of a node without refs.
+  /// Asks the processor for bytes of the body of a node without refs, as `prefetch(_:at:count:)` does.
   @inline(__always)
   package func prefetch(_ ref: Ref, inBody offset: Int, count: Int) {
     prefetch(ref, at: NodeView.Layout.size + offset, count: count)
@@ -82,17 +83,17 @@ package struct NodeAccess: ~Copyable, ~Escapable {
   /// The path of the database, for errors.
   var storagePath: String { reach.store.storage.path }
 
-  /// The error that tells of something of the file that this version does not know.
+  /// The error for a feature of the file that this version of the library does not know.
   package func unknown(_ feature: StorageError.Feature) -> StorageError {
     .unknownFeature(feature, path: storagePath)
   }
 
-  /// Whether the tree below `root` was looked through before, as `noteKnown` tells.
+  /// Whether `noteKnown` was called for the tree below `root`, and for no other tree since.
   package func isKnown(_ root: Ref) -> Bool { reach.store.knownTree == root }
 
-  /// Notes that the tree below `root` was looked through, and that nothing in it stands in the way of reading the file.
+  /// Notes that the tree below `root` was searched for unknown features, and that it has none that prevent reading the file.
   package func noteKnown(_ root: Ref) {
-    // The place of a node that is not written yet is given to another node later.
+    // Another node gets the place of a node that is not written yet.
     if !root.isDirty { reach.store.knownTree = root }
   }
 }
@@ -105,12 +106,12 @@ package struct LentAccess: ~Escapable, BitwiseCopyable {
   @_lifetime(borrow access)
   fileprivate init(_ access: borrowing NodeAccess) { reach = access.reach }
 
-  /// A node of no bytes.
+  /// A node without bytes.
   package var noNode: NodeView {
     @_lifetime(copy self) get { _overrideLifetime(reach.noNode(borrowing: self), copying: self) }
   }
 
-  /// Where a node's bytes stand, to ask for them; nil of one that can't be asked for.
+  /// The place of a node's bytes, to prefetch them; nil for a node that can't be prefetched.
   @inline(__always)
   @_lifetime(copy self)
   package func upcoming(_ ref: Ref) -> UpcomingBytes? {
@@ -119,8 +120,8 @@ package struct LentAccess: ~Escapable, BitwiseCopyable {
       UpcomingBytes(start, length: ref.length, isVerified: false, borrowing: self), copying: self)
   }
 
-  /// The same of a node whose children can be asked for too, where it was verified once: what was not may be nothing that
-  /// can be read.
+  /// The place of the bytes of a parent node, to prefetch them, and its children if the node was verified before. The bytes of a
+  /// node that was not verified may be unreadable, so they name no children.
   @inline(__always)
   @_lifetime(copy self)
   package func upcomingParent(_ ref: Ref) -> UpcomingBytes? {
@@ -150,8 +151,8 @@ package struct LentAccess: ~Escapable, BitwiseCopyable {
   }
 }
 
-/// Bytes of a node that will be read soon: they can be asked for, so that all of their cache lines come at once. What they
-/// say decides nothing but what else is asked for.
+/// The bytes of a node that will be read soon. They can be prefetched, so that all of their cache lines come at once. Their
+/// content decides only what else is prefetched.
 package struct UpcomingBytes: ~Escapable, BitwiseCopyable {
   private let start: UnsafeRawPointer
   private let length: Int
@@ -167,17 +168,18 @@ package struct UpcomingBytes: ~Escapable, BitwiseCopyable {
     self.isVerified = isVerified
   }
 
-  /// Asks for the cache line of a byte; the place may be guessed.
+  /// Prefetches the cache line of a byte. The offset may be guessed.
   @inline(__always)
   package func prefetch(_ offset: Int) { prefetch(offset, count: 1) }
 
-  /// The same of some bytes.
+  /// Prefetches the cache lines of `count` bytes. The offset may be guessed.
   @inline(__always)
   package func prefetch(_ offset: Int, count: Int) {
     if offset >= 0, offset < length { cp_prefetch(start + offset, min(count, length &- offset)) }
   }
 
-  /// What seems to be the ref of a child; nil where it would not stand in the node, or that was not verified yet.
+  /// The ref of a child, as the bytes seem to say; nil if it would lie outside of the node, or if the node was not verified
+  /// yet.
   @inline(__always)
   package func child(_ index: Int) -> Ref? {
     let at = NodeView.Layout.size &+ index &* RefWidth.plain.bytes
@@ -189,12 +191,12 @@ package struct UpcomingBytes: ~Escapable, BitwiseCopyable {
   }
 }
 
-/// Where an access finds nodes.
+/// The memory in which an access finds nodes.
 struct NodeReach: BitwiseCopyable {
   // Kept by the access's keeper, or by the owner that it is not to outlive; a store keeps all regions it ever had.
   unowned(unsafe) let regions: NodeStore.Regions
   unowned(unsafe) let store: NodeStore
-  /// No node that may be read starts from this unit on.
+  /// Nodes that may be read start before this unit.
   private let endUnit: UInt64
   private let arenaBase: UnsafeRawPointer?
 
@@ -207,7 +209,7 @@ struct NodeReach: BitwiseCopyable {
     arenaBase = arena?.base.map { UnsafeRawPointer($0) }
   }
 
-  /// Where nodes end, a byte of the file: versions end with a page.
+  /// The offset in the file at which nodes end. Versions end at the end of a page.
   var end: UInt64 { endUnit &* UInt64(Ref.unit) }
 
   @inline(__always)

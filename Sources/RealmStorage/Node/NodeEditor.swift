@@ -1,19 +1,20 @@
-/// A writer's hands on nodes: reads them, makes new ones, and notes which of the file's it replaced.
+/// Reads and makes nodes for a transaction, and notes which nodes of the file the transaction replaced.
 package final class NodeEditor {
   package let store: NodeStore
   package let arena: NodeArena
-  /// Nodes that the version being made no longer reaches: of the file, and of transactions that were sealed.
+  /// The nodes of the file and of sealed transactions that the new version no longer reaches.
   @exclusivity(unchecked) package private(set) var freed: [Ref] = []
-  /// Where the nodes of the file end.
+  /// The offset at which the nodes of the file end.
   private var end: UInt64 = 0
-  /// Beyond so much in memory what is complete is written; entries of indexes are made trees of.
+  /// If the nodes of the transaction take more bytes in memory than this, complete subtrees are written to the file, and trees
+  /// are made of the collected entries of indexes.
   private(set) var spillBytes = Int.max
   private var spill: Spill = { roots in roots }
-  /// What the arena held when subtrees were offered to be written last.
+  /// The bytes that the arena held when `spillIfLarge` was called last.
   private var liveBytesLast = 0
   private var holds = NodeHolds()
 
-  /// Writes subtrees of the transaction to the file; answers the refs that name them there.
+  /// Writes subtrees of the transaction to the file, and returns their refs there.
   package typealias Spill = ([Ref]) throws(StorageError) -> [Ref]
 
   package init(store: NodeStore, arena: NodeArena) {
@@ -23,7 +24,7 @@ package final class NodeEditor {
 
   /// Starts the transaction that will be version `birth`, on a file whose nodes end at `end`.
   ///
-  /// - Throws: `.system` where no range of addresses is left for its nodes.
+  /// - Throws: `.system` if no range of addresses is left for its nodes.
   package func begin(birth: UInt64, end: UInt64) throws(StorageError) {
     try arena.reset(birth: birth)
     freed.removeAll(keepingCapacity: true)
@@ -38,35 +39,38 @@ package final class NodeEditor {
     liveBytesLast = 0
   }
 
-  /// Ends the transaction, whose nodes stay; answers what it freed.
+  /// Ends the transaction and keeps its nodes. Returns the nodes that it freed.
   package func seal() -> [Ref] {
     arena.seal()
     return freed
   }
 
-  /// From so many bytes of nodes on, subtrees that are complete are written before the transaction commits.
+  /// Lets complete subtrees be written before the transaction commits, as soon as its nodes take more than `bytes`.
   package func onSpill(above bytes: Int, _ spill: @escaping Spill) {
     spillBytes = bytes
     self.spill = spill
   }
 
-  /// Where the transaction holds much, writes subtrees that are not likely to change again; answers what names them.
+  /// If the transaction is large, writes subtrees that are not likely to change again. Returns the refs of the subtrees, new or
+  /// old.
   package func spillIfLarge(_ roots: [Ref]) throws(StorageError) -> [Ref] {
     defer { liveBytesLast = arena.liveBytes }
     return isLarge ? try spill(roots) : roots
   }
 
-  /// The transaction holds so much that what is complete is better written.
+  /// Whether the nodes of the transaction take more than `spillBytes`, so that complete subtrees should be written.
   package var isLarge: Bool { arena.liveBytes > spillBytes }
 
-  /// So much was made since subtrees were offered last that others had better be, however few they are.
+  /// Whether the nodes have grown by more than `spillBytes` since the last `spillIfLarge`, so that it should be called again
+  /// even if only few subtrees are complete.
   package var hasGrownLarge: Bool { arena.liveBytes - liveBytesLast > spillBytes }
 
-  /// The transaction's own nodes stand in the file up to `end`.
+  /// Notes that nodes of the transaction are in the file up to `end`.
   package func extend(to end: UInt64) { self.end = max(self.end, end) }
 
-  /// Views taken of it end before a node they show is freed. What small commits, merges and removals call for each node
-  /// takes it as an argument: a variable, from which a view is read into another, would be put on the heap.
+  /// The access to nodes. Its views must end before the node that they show is freed. Functions that small commits, merges and
+  /// removals call for each node take the access as an argument, because the compiler would put a variable on the heap if a view
+  /// is read from it into another variable.
   @_lifetime(immortal)
   package func access() -> NodeAccess { store.access(below: end, arena: arena) }
 
@@ -74,8 +78,8 @@ package final class NodeEditor {
     if arena.owns(ref) { arena.free(ref) } else { freed.append(ref) }
   }
 
-  /// A node with some of its refs or bytes changed: in place where it is the transaction's own, else in a copy, and `ref`
-  /// is free.
+  /// Changes some refs or bytes of a node. A node of the transaction is changed in place. Any other node is copied, the copy is
+  /// changed, and `ref` is freed. Returns the ref of the changed node.
   func change(_ ref: Ref, _ node: NodeView, _ body: (borrowing NodeWriter) -> Void) -> Ref {
     if arena.mayEdit(ref) {
       arena.edit(ref) { body($0) }
@@ -88,42 +92,42 @@ package final class NodeEditor {
     return copy.ref
   }
 
-  /// The transaction's nodes stay as they are for somebody who reads them.
+  /// Keeps the transaction's nodes as they are for a holder that reads them.
   func hold(_ holder: any NodeHolder) { holds.add(holder, mark: arena.hold()) }
 
-  /// A holder has gone.
+  /// Lets go of the nodes of holders that no longer exist.
   func releaseGone() { arena.setHeld(to: holds.removeGone()) }
 
-  /// The transaction is about to end: nobody reads its nodes any more.
+  /// Ends all holds, because the transaction is about to end and nobody reads its nodes any more.
   func endHolds() {
     guard !holds.isEmpty else { return }
     holds.end()
     arena.setHeld(to: 0)
   }
 
-  /// Bytes of a node before its refs.
+  /// The number of bytes of a node before its refs.
   package static var headerLength: Int { NodeView.Layout.size }
 
-  /// Refuses more once a transaction nears what its arena holds.
+  /// Throws `.limitExceeded(.memory)` if the arena has no room for `bytes` more.
   package func checkRoom(for bytes: Int) throws(StorageError) {
     guard arena.hasRoom(for: bytes) else { throw .limitExceeded(.memory, path: store.storage.path) }
   }
 
-  /// Copies a node and all below it that is younger than `version`; the rest is shared.
+  /// Copies a node and all nodes below it that are younger than `version`. Older nodes are shared.
   package func copy(_ ref: Ref, bornAfter version: UInt64) throws(StorageError) -> Ref {
     guard !ref.isNull, !ref.isDirty, ref.birth > version else { return ref }
     let children = try access().children(of: ref)
     var copies: [Ref] = []
     for child in children { copies.append(try copy(child, bornAfter: version)) }
-    // Of a node without children nothing was looked at yet, and what is made of it is the transaction's own.
+    // A node without children was not read yet, and its copy belongs to the transaction, so it must be verified now.
     if ref.level == 0 { try touch(ref) }
     let copy = try copy(ref, children: copies)
     free(ref)
     return copy
   }
 
-  /// Copies a node that is not the transaction's own, which stays, with other refs in place of its own. What is copied of
-  /// the file was verified on a copy of its own: it gets a new checksum.
+  /// Copies a node that does not belong to the transaction, with other refs in place of its own. The original stays. A node of
+  /// the file is verified in its copy, which gets a new checksum.
   package func copy(_ ref: Ref, children: [Ref]) throws(StorageError) -> Ref {
     if ref.isDirty {
       let arena = arena
@@ -137,14 +141,14 @@ package final class NodeEditor {
     let access = access()
     let node = try access.node(ref)
     guard node.refCount == children.count else { throw store.corrupted(.header, ref) }
-    // Nobody asked for it: it may have left memory since it was looked at first.
+    // The system may have dropped the page from memory since the node was read first.
     try store.makeReadable(ref)
     guard let copy = arena.makeVerified(node, ref) else { throw store.corrupted(.checksum, ref) }
     for (index, child) in children.enumerated() { arena.setRef(index, of: copy, to: child) }
     return copy
   }
 
-  /// Unsealed once more, past what is kept of nodes that were read.
+  /// Copies a node of an encrypted file. It decrypts the node again, and does not use the decrypted nodes that are kept.
   private func copySealed(_ ref: Ref, children: [Ref]) throws(StorageError) -> Ref {
     guard let kind = ref.kind else { throw store.corrupted(.structure, ref) }
     let content = try store.copyOut(ref)
@@ -158,13 +162,13 @@ package final class NodeEditor {
     return writer.ref
   }
 
-  /// Verifies a node of the file, should this be its first touch.
+  /// Verifies a node of the file if it was not read before.
   package func touch(_ ref: Ref) throws(StorageError) {
     let access = access()
     _ = try access.node(ref).length
   }
 
-  /// Frees a node and all below it.
+  /// Frees a node and all nodes below it.
   package func freeTree(_ ref: Ref) throws(StorageError) {
     guard !ref.isNull else { return }
     if ref.level > 0 {

@@ -1,31 +1,33 @@
-/// Which pages of the file are free, and where so many of them stand in a row.
+/// The free pages of the file, and the search for runs of free pages.
 ///
-/// A look for a run would pass over the whole file where there is none: so it is told of each block of pages how long a
-/// run that touches it may be, and blocks of which that is known to be too short are passed over.
+/// Without more, a search for a run that does not exist would look at the whole file. So `longest` holds an upper bound for
+/// each block of pages, and a search skips the blocks in which the run can't be.
 struct FreePages {
-  /// A bit a page: may be given out.
+  /// One bit for each page: whether the page is free.
   private var bits: [UInt64] = []
-  /// A bit a page: its stretch is being emptied, so that what is free there is given out only where nothing else is.
+  /// One bit for each page: whether the page lies in a part of the file that is being emptied. Free pages there are given out
+  /// only if there are no others.
   private var emptied: [UInt64] = []
-  /// Of each block: no run that touches it, of pages that are all being emptied or all not, is longer, where it is less than a
-  /// block. It may be too much after pages were taken, until a look for so many has found none.
+  /// An upper bound for each block of pages: the length of the longest run of free pages that touches the block. `unknown`, the
+  /// length of a block, stands for every length from there on. In a run, either all pages are being emptied or none is.
   ///
-  /// A page that becomes free joins runs. Of a run that goes on for more than a block from there the far blocks were told
-  /// as much before.
+  /// The bound is never too small. It may be too great after pages were taken, until a search for a run of that length has found
+  /// none. A page that becomes free can join runs; then the bound is raised in all blocks that the joined run touches up to a
+  /// block's length away. Blocks beyond that touched a run of at least a block's length before, so they have the bound already.
   private(set) var longest: [UInt16] = []
-  /// Pages that are told of.
+  /// The number of pages, free or not.
   private(set) var count = 0
-  /// Of them, those that are free.
+  /// The number of free pages.
   private(set) var freeCount = 0
 
   private static let blockWords = 8
-  /// Any run may be there.
+  /// The bound that excludes no run.
   private static let unknown = UInt16(blockWords * 64)
 
   func contains(_ page: Int) -> Bool { bits[page >> 6] & (1 << UInt64(page & 63)) != 0 }
   func isEmptied(_ page: Int) -> Bool { emptied[page >> 6] & (1 << UInt64(page & 63)) != 0 }
 
-  /// The page after the last one that is not free; the first is never.
+  /// The page after the last one that is not free. The first page is never free.
   var usedEnd: Int {
     var word = bits.count - 1
     var used = ~bits[word]
@@ -39,14 +41,14 @@ struct FreePages {
 
   // MARK: - Changes
 
-  /// Notes a page as free that was not.
+  /// Notes that a page is free now, which it was not.
   mutating func insert(_ page: Int) {
     bits[page >> 6] |= 1 << UInt64(page & 63)
     freeCount += 1
     noteRun(around: page)
   }
 
-  /// Notes a page as taken that was free.
+  /// Notes that a page is taken now, which was free.
   mutating func remove(_ page: Int) {
     bits[page >> 6] &= ~(1 << UInt64(page & 63))
     freeCount -= 1
@@ -69,7 +71,7 @@ struct FreePages {
     freeCount += newCount - count
     let first = max(0, count - 1)
     count = newCount
-    // What was free before them goes on in them now.
+    // A run of free pages at the old end continues in the new pages.
     let before = contains(first) ? run(around: first).lowerBound : first
     for block in before >> 6 / Self.blockWords..<blocks { longest[block] = Self.unknown }
   }
@@ -104,11 +106,11 @@ struct FreePages {
     if contains(page) { noteRun(around: page) }
   }
 
-  /// Nothing is being emptied any more.
+  /// Notes that no part of the file is being emptied any more.
   mutating func emptyNothing() {
     guard emptied.contains(where: { $0 != 0 }) else { return }
     for index in emptied.indices { emptied[index] = 0 }
-    // What was passed over is looked at again.
+    // Blocks that were skipped must be looked at again.
     for block in longest.indices { longest[block] = Self.unknown }
   }
 
@@ -158,10 +160,10 @@ struct FreePages {
   {
     guard range.count >= length, length > 0 else { return nil }
     let (first, end) = (range.lowerBound >> 6, (range.upperBound + 63) >> 6)
-    // Of a run that begins before the range a part is seen.
+    // Of a run that begins before the range, the search sees only a part.
     let isCut = range.lowerBound > 0 && contains(range.lowerBound - 1)
     let known = isCut ? run(around: range.lowerBound - 1).upperBound : range.lowerBound
-    // Free pages right before the word.
+    // The number of free pages directly before the word.
     var before = 0
     var word = first
     while word < end {
@@ -178,7 +180,7 @@ struct FreePages {
         if word == first { free &= ~0 << UInt64(range.lowerBound & 63) }
         if word == end - 1 { free &= ~0 >> UInt64(end * 64 - range.upperBound) }
         defer { word += 1 }
-        // Most words have none.
+        // Most words have no free page.
         if free == 0 {
           before = 0
           continue
@@ -201,7 +203,8 @@ struct FreePages {
     return nil
   }
 
-  /// Whether a look at a range sees all runs of a block from where they begin: of those that begin before `known` it does not.
+  /// Whether a search in a range sees every run of a block from its beginning. It does not see the beginning of runs that start
+  /// before `known`.
   private func isWhole(_ block: Int, in range: Range<Int>, _ known: Int) -> Bool {
     // The meta pages are never free.
     let start = max(2, block * Self.blockWords * 64)
@@ -209,18 +212,18 @@ struct FreePages {
     return range.lowerBound <= start && known <= start && range.upperBound >= end
   }
 
-  /// Whether a run with so many free pages before a word is shorter than `length` with those from there on.
+  /// Whether a run is shorter than `length`, if it has `before` free pages before a word and goes on in it.
   private func endsShort(after word: Int, _ before: Int, of length: Int) -> Bool {
     guard before > 0, word < bits.count else { return true }
     let more = (~bits[word]).trailingZeroBitCount
     return more < 64 && before + more < length
   }
 
-  /// The lowest place of so many ones in a row.
+  /// The lowest position at which `count` ones stand in a row; nil if there is none.
   @inline(__always)
   private static func place(of count: Int, in word: UInt64) -> Int? {
     guard count <= 64 else { return nil }
-    // A bit is left where as many ones begin as were asked for so far.
+    // After each step, a bit is set where at least `length` ones begin.
     var (starts, length) = (word, 1)
     while length < count, starts != 0 {
       let more = min(length, count - length)
@@ -230,7 +233,7 @@ struct FreePages {
     return starts == 0 ? nil : starts.trailingZeroBitCount
   }
 
-  /// Calls `body` with the runs of at least so many pages.
+  /// Calls `body` with each run of at least `length` pages.
   func forEachRun(of length: Int, in range: Range<Int>, _ body: (Range<Int>) -> Void) {
     var page = range.lowerBound
     while let start = next(free: true, from: page, below: range.upperBound) {

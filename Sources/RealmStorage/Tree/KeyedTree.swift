@@ -267,7 +267,7 @@ package enum KeyedTree {
     _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]?
   ) throws(StorageError) -> [KeyedChild]? {
     guard ref.isKeyedBranch else { return try change(ref, range) }
-    // By a right that ends here, so that decrypted nodes below can be forgotten.
+    // This access ends here, so that decrypted nodes below can leave the cache.
     let entries = try children(of: ref, editor.access())
     let isLowest = !entries.contains { $0.ref.isKeyedBranch }
     if spills, isLowest { editor.arena.mark() }
@@ -300,7 +300,7 @@ package enum KeyedTree {
   ) throws(StorageError) -> [KeyedChild]? {
     guard ref.isKeyedBranch else { return try change(ref) }
     var (children, isChanged): ([KeyedChild], Bool) = ([], false)
-    // By a right that ends here, so that decrypted nodes below can be forgotten.
+    // This access ends here, so that decrypted nodes below can leave the cache.
     let entries = try Self.children(of: ref, editor.access())
     let isLowest = !entries.contains { $0.ref.isKeyedBranch }
     if spills, isLowest { editor.arena.mark() }

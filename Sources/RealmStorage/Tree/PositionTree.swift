@@ -243,7 +243,7 @@ package enum PositionTree {
     _ change: (Ref, _ before: UInt64, _ count: UInt64) throws(StorageError) -> [PositionChild]?
   ) throws(StorageError) -> [PositionChild]? {
     guard node.ref.isPositionBranch else { return try change(node.ref, before, node.count) }
-    // By a right that ends here, so that decrypted nodes below can be forgotten.
+    // This access ends here, so that decrypted nodes below can leave the cache.
     let entries = try entries(of: node.ref, editor.access())
     var (children, isChanged): ([PositionChild], Bool) = ([], false)
     var before = before

@@ -1,4 +1,5 @@
 import Foundation
+import RealmInterchange
 
 /// A token that proves for a limited time who sends a request. The server has signed it. This type reads what the token says, and
 /// does not check the signature.

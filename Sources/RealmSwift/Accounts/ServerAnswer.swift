@@ -1,4 +1,5 @@
 import Foundation
+import RealmInterchange
 import RealmSyncClient
 
 /// The answer of the server to a request, or why there is none.

@@ -1,5 +1,6 @@
 import Foundation
 import RealmStorage
+import RealmInterchange
 
 /// Reads and writes Extended JSON, version 2: JSON texts that keep the types of BSON. A whole number of 64 bits is
 /// `{"$numberLong":"5"}`, for example.
@@ -28,9 +29,15 @@ package enum ExtendedJSON {
   /// Null in a document or an array becomes `AnyBSON.null`. If a key stands several times, its last value is kept.
   package static func read(_ data: Data) throws(ExtendedJSONError) -> AnyBSON {
     // The innermost value may be a form with two levels, such as a date.
-    let json = try JSONParser.value(of: data, mostLevels: mostLevels + 2)
+    let json: JSONNode
+    do throws(JSONSyntaxError) {
+      json = try JSONParser.value(of: Array(data), mostLevels: mostLevels + 2, allowsRepeatedNames: true)
+    } catch {
+      throw ExtendedJSONError(
+        error.isTooDeep ? .tooDeep : .noJSON(missing: error.missing, offset: error.offset))
+    }
     var reader = ExtendedJSONReader()
-    return try reader.value(json)
+    return try reader.value(JSONValue(json))
   }
 
   // MARK: - Writing

@@ -1,4 +1,5 @@
 import Foundation
+import RealmInterchange
 import RealmStorage
 
 /// Makes BSON values of a parsed text of Extended JSON.
@@ -139,7 +140,7 @@ struct ExtendedJSONReader {
       DecimalNumber(parsing: text).map { .decimal128(Decimal128($0)) }
     case (.oid, .string(let text)): (try? ObjectId(string: text)).map { .objectId($0) }
     case (.uuid, .string(let text)): UUID(uuidString: text).map { .uuid($0) }
-    case (.date, .string(let text)): ISO8601Reader.moment(text).map { .datetime(Date($0)) }
+    case (.date, .string(let text)): DateText.moment(text).map { .datetime(Date($0)) }
     case (.date, .object(let members)): milliseconds(members).map { .datetime(Date(milliseconds: $0)) }
     case (.binary, .object(let members)): binary(members)
     case (.regularExpression, .object(let members)):

@@ -83,7 +83,7 @@ extension Realm {
   /// durable, for a realm in memory, and for one that is opened for reading only.
   ///
   /// - Throws: `Realm.Error` if the disk fails. Whether the commits that were not durable are kept is then known when the file is opened again.
-  /// - Precondition: no write transaction of this realm is open; else the program stops.
+  /// - Precondition: no write transaction of this file is open on this thread. If it is one of this realm, the program stops; else the call never returns.
   public func flush() throws { try session.flush() }
 }
 

@@ -33,7 +33,7 @@ struct Shell: ParsableCommand {
     let session = try ShellSession(options.file, key: try options.key())
     defer { session.close() }
     if !command.isEmpty {
-      for line in command where try !runLine(line, session) { return }
+      for line in command where try !runLine(line, session) { break }
       return try session.end()
     }
     if isatty(STDIN_FILENO) == 1 { return try converse(session) }
@@ -46,9 +46,18 @@ struct Shell: ParsableCommand {
     do {
       return try session.run(line)
     } catch let problem as ShellProblem {
-      Output.complain("`\(line)`: \(problem)")
-      throw ExitCode(2)
+      try fail(line, problem.description)
+    } catch let refusal as SyncedFileRefusal {
+      try fail(line, refusal.description)
+    } catch let error as ValidationError {
+      try fail(line, error.message)
     }
+  }
+
+  private func fail(_ line: String, _ reason: String) throws -> Never {
+    try Output.flush()
+    Output.complain("`\(line.count <= 80 ? line : line.prefix(79) + "…")`: \(reason)")
+    throw ExitCode(2)
   }
 
   private func converse(_ session: ShellSession) throws {

@@ -12,22 +12,21 @@ final class ShellSession {
   ]
   private let path: String
   private let key: [UInt8]?
-  private var reader: Database
+  private var database: Database
   private var current: Snapshot?
-  private var writer: Database?
+  private var canWrite = false
   private var transaction: WriteTransaction?
 
   init(_ path: String, key: [UInt8]?) throws {
     (self.path, self.key) = (path, key)
-    reader = try FileOptions.open(path, key: key)
+    database = try FileOptions.open(path, key: key)
   }
 
   func close() {
     transaction?.cancel()
     // A version that is held keeps the file open.
     (transaction, current) = (nil, nil)
-    writer?.close()
-    reader.close()
+    database.close()
   }
 
   /// Ends a run: a transaction that is open is cancelled.
@@ -52,23 +51,33 @@ final class ShellSession {
     let command = parts.word()
     // A table may have the name of a command: then its query is written with quotation marks.
     switch command {
-    case "quit", "exit": return false
-    case "help": try Output.line(ShellHelp.text)
-    case "tables": try showTables()
+    case "quit", "exit", "help", "tables", "refresh", "begin", "commit", "cancel":
+      try parts.end()
+      return try runWord(command)
     case "schema": try showSchema(parts.isEmpty ? nil : parts.name("The name of a table"))
-    case "refresh": try refresh()
     case "count": try Output.line("\(search(String(parts.rest)).1.count())")
     case "explain": try Output.line(Wording.shown(search(String(parts.rest)).1.explain()))
     case "show": try show(&parts)
-    case "begin": try begin()
     case "create": try create(&parts)
     case "set": try set(&parts)
     case "delete": try delete(&parts)
-    case "commit": try commit()
-    case "cancel": try cancel()
     default:
       let (table, found) = try search(whole)
       try QueryTable(table.schema).print(try found.rows(), of: table)
+    }
+    return true
+  }
+
+  /// A command of one word. Answers whether more commands are wanted.
+  private func runWord(_ command: String) throws -> Bool {
+    switch command {
+    case "help": try Output.line(ShellHelp.text)
+    case "tables": try showTables()
+    case "refresh": try refresh()
+    case "begin": try begin()
+    case "commit": try commit()
+    case "cancel": try cancel()
+    default: return false
     }
     return true
   }
@@ -84,7 +93,7 @@ final class ShellSession {
   /// The version that is read.
   private func snapshot() throws -> Snapshot {
     if let current { return current }
-    let newest = try (writer ?? reader).snapshot()
+    let newest = try database.snapshot()
     current = newest
     return newest
   }
@@ -96,7 +105,7 @@ final class ShellSession {
   private func showTables() throws {
     for table in try tables() {
       let kind = table.schema.isEmbedded ? "embedded table" : "table"
-      try Output.line("\(kind) \(table.schema.name): \(Wording.count(table.count, "row"))")
+      try Output.line("\(kind) \(JSON.shown(table.schema.name)): \(Wording.count(table.count, "row"))")
     }
   }
 
@@ -104,7 +113,7 @@ final class ShellSession {
     let all = try tables()
     let names = TableNames(all.map(\.schema))
     for table in try name.map({ [try all.named($0, in: path)] }) ?? all {
-      try Output.line(table.schema.name)
+      try Output.line(JSON.shown(table.schema.name))
       for line in names.lines(table.schema) { try Output.line("  \(line)") }
     }
   }
@@ -157,19 +166,19 @@ final class ShellSession {
 
   private func begin() throws {
     guard transaction == nil else { throw ShellProblem("A transaction is open already.") }
-    if writer == nil {
-      var opening = Database.Options(encryptionKey: key)
-      opening.leavesNothing = true
-      do throws(StorageError) {
-        writer = try Database(path: path, options: opening)
+    if !canWrite {
+      // The reader is closed first: who made what stands beside the file removes it, and the last who closes a file notes that it was closed.
+      current = nil
+      database.close()
+      do {
+        database = try FileOptions.openToWrite(path, key: key, for: "the shell")
       } catch {
-        guard case .otherHistory(isSynced: true, _) = error else { throw error }
-        throw ShellProblem(
-          "\(path) is synced, and the shell only reads such a file: what it wrote would not be recorded for the server."
-        )
+        database = try FileOptions.open(path, key: key)
+        throw error
       }
+      canWrite = true
     }
-    transaction = try writer?.beginWrite()
+    transaction = try database.beginWrite()
   }
 
   private func opened() throws(ShellProblem) -> WriteTransaction {
@@ -182,7 +191,7 @@ final class ShellSession {
     defer { transaction = nil }
     let version = try open.commit()
     current = nil
-    try Output.line("version \(version)")
+    try Output.telling("The transaction is committed.") { try Output.line("version \(version)") }
   }
 
   private func cancel() throws {
@@ -239,10 +248,12 @@ final class ShellSession {
     let node = try parts.json("The object")
     try parts.end()
     let tables = ImportTables(try transaction.schemas())
-    let inserter = ObjectInserter(transaction, tables, duplicates: .areProblems)
+    let inserter = ObjectInserter(transaction, tables, duplicates: .areProblems, keysAreRows: true)
     let cells: [ObjectDraft.Cell]
     do throws(ValueReader.Problem) {
-      cells = try ValueReader(tables).cells(of: node, schema) { InputPlace(line: 1, column: $0 + 1) }
+      cells = try ValueReader(tables, knowsKeys: true).cells(of: node, schema) {
+        InputPlace(line: 1, column: $0 + 1)
+      }
     } catch {
       throw ShellProblem(
         [error.property, error.value, error.reason].compactMap { $0 }.joined(separator: " "))
@@ -263,8 +274,11 @@ final class ShellSession {
     let query = String(parts.rest)
     let name = try parts.name("The name of a table")
     let table = try table(name, transaction)
+    guard !parts.isEmpty else {
+      throw ShellProblem("It would delete all objects: `delete \(name) WHERE TRUEPREDICATE` does.")
+    }
     var word = parts
-    if parts.isEmpty || ["where", "sort", "distinct", "limit"].contains(Self.letters(word.word())) {
+    if ["where", "sort", "distinct", "limit"].contains(Self.letters(word.word())) {
       let rows = try search(query).1.rows()
       try Output.line("\(try table.remove(rows)) deleted")
       return

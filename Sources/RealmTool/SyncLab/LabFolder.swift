@@ -159,7 +159,7 @@ extension JSON {
       case "\"", "\\":
         quoted += "\\"
         quoted.unicodeScalars.append(scalar)
-      case _ where isUnsafe(scalar): quoted += "\\u{\(String(scalar.value, radix: 16))}"
+      case _ where mayMislead(scalar): quoted += "\\u{\(String(scalar.value, radix: 16))}"
       default: quoted.unicodeScalars.append(scalar)
       }
     }

@@ -81,10 +81,10 @@ struct SyncLab: ParsableCommand {
 
   private static func converse(_ lab: Lab) throws {
     try Output.line("Type help for the commands, and quit to end. The files stay.")
+    let editor = LineEditor(prompt: "> ", isPlain: isatty(STDOUT_FILENO) == 0)
     while true {
       try Output.flush()
-      Output.putOnStandardError("> ")
-      guard let line = readLine() else { return try Output.line() }
+      guard let line = editor.next() else { return try Output.line() }
       do {
         guard try lab.run(line) else { return }
       } catch let error as OutputError {

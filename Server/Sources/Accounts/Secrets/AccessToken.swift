@@ -1,4 +1,5 @@
 import Foundation
+import RealmInterchange
 
 /// What an access token says. Times are in seconds since 1970.
 package struct AccessClaims: Sendable, Equatable, Decodable {

@@ -78,7 +78,7 @@ extension ClusterChange {
   private func converted(
     _ column: Column, _ leaf: Ref, _ dictionaries: ColumnTrees, _ convert: (Value) -> Value
   ) throws(StorageError) -> [Value] {
-    // By a right of its own, so that decrypted nodes can be forgotten behind it.
+    // This access ends with the function, so that decrypted nodes can leave the cache afterwards.
     let access = editor.access()
     let node = ClusterNode(try access.node(leaf, .cluster))
     var values: [Value] = []

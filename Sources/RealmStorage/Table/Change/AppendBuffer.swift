@@ -1,18 +1,18 @@
-/// The cluster that rows are added to, column by column and not packed: most rows of a table are made one after
-/// another, and each of them would otherwise pack up to 512.
+/// The cluster that rows are added to, with unpacked columns. Most rows of a table are made one after another; without this
+/// buffer each new row would pack a cluster of up to 512 rows.
 final class AppendBuffer {
   let editor: NodeEditor
   private let dictionaries: DictionaryWriters
   private let nestedIDs: NestedIDs
-  /// As in the schema.
+  /// The columns, in the order of the schema.
   let columns: FixedArray<ColumnBuffer>
   @exclusivity(unchecked) private(set) var keys: [UInt64] = []
   private let limit: Int
 
-  /// A column's values that are not in a piece yet, and the pieces before them.
+  /// The values of a column that are not in a piece yet, and the pieces before them.
   struct ColumnBuffer {
     let column: Column
-    /// Of the column: to copy that counts references.
+    /// The id of `column`, stored here because a copy of `column` would count references.
     let id: UInt16
     var fixed: FixedBuffer
     var varying = PieceBuffer()
@@ -23,14 +23,15 @@ final class AppendBuffer {
     var lastPiece: Ref?
     /// The collections that are trees, in the order of their rows.
     var trees: [CollectionTree] = []
-    /// Of its values, once no row will be added and where they repeat.
+    /// The codes of the values, if no more rows will be added and the values repeat.
     var codes: FixedBuffer?
     let isVarying: Bool
-    /// Of what each row has, where that is one value.
+    /// The type of the values, if each row has a single value; nil for collections.
     let single: ColumnType?
-    /// Its place among the watched ones.
+    /// The column's position in `AppendBuffer.watched`; nil if it is not there.
     fileprivate(set) var watched: Int?
-    /// It has an index whose entries are made of many rows at once: of texts, which need not be known before.
+    /// Whether the column has an index whose entries are made for many rows at once. These are the indexes of texts that are no
+    /// primary key, because nothing needs their entries earlier.
     let isIndexedLate: Bool
 
     var rows: Int { isVarying ? firstVarying + varying.rows : fixed.rows }
@@ -47,29 +48,29 @@ final class AppendBuffer {
 
   /// The places of the columns in the order of their ids.
   private let placesByID: [Int]
-  /// Of the node that is being written; kept for the room of its lists.
+  /// The layout of the node that is being written. It is kept so that the memory of its lists is used again.
   @exclusivity(unchecked) private var layout = ClusterLayout()
-  /// The node the buffer was read from or written to last.
+  /// The node that the buffer was read from or written to last.
   @exclusivity(unchecked) private(set) var node = Ref.null
-  /// Columns without a value in the row begun last.
+  /// The number of columns without a value in the row that was begun last.
   @exclusivity(unchecked) private var unset = 0
-  /// There are rows that `node` lacks.
+  /// Whether the buffer has rows or codes that `node` does not have.
   @exclusivity(unchecked) private(set) var isChanged = false
 
-  /// What the row begun last has in the watched columns: those with links, with companions, or with an index whose entries are made row by row, so
-  /// that it must be known when the row ends.
+  /// The values of the row that was begun last in the watched columns, which must be known when the row ends. Watched are columns
+  /// with links, with companions, or with an index whose entries are made row by row.
   let watched: FixedArray<Watched>
-  /// Of the columns that are indexed late, positions.
+  /// The positions of the columns whose index entries are made for many rows at once.
   let indexedLate: [Int]
-  /// So many rows have their entries in these.
+  /// The number of rows that have their entries in the indexes of these columns.
   @exclusivity(unchecked) private var indexedRows = 0
 
   struct Watched {
     let column: Column
-    // Of the column: to copy one counts references.
+    // Properties of the column, stored here because a copy of a column counts references.
     let canLink: Bool
     let isUnique: Bool
-    /// Of the column; the table keeps it for longer than the buffer.
+    /// The writer of the column's index. The table keeps it alive for longer than the buffer.
     let writer: UncountedReference<IndexWriter>?
     let defaultValue: Value
     var value: Value
@@ -86,30 +87,30 @@ final class AppendBuffer {
 
   var rows: Int { keys.count }
 
-  /// There is surely room for another row, and nothing else is to be done before it.
+  /// Whether there is surely room for another row, and nothing must be done before it is added.
   @inline(__always)
   var isRoomy: Bool { rows < min(roomyRows, joinRows) }
 
-  /// The buffer takes no row more.
+  /// Whether the buffer has no room for another row.
   var isFull: Bool {
     guard rows >= roomyRows else { return false }
     guard rows < limit else { return true }
     let pieces = pieceCount
-    // A row takes a piece of each column at most.
+    // A row needs at most one piece in each column.
     roomyRows = min(limit, rows + max(0, (Self.maximumPieces - pieces) / max(1, columns.count)))
     return pieces > Self.maximumPieces
   }
 
-  /// With fewer there is surely room for another.
+  /// If the buffer has fewer rows than this, there is surely room for another one.
   @exclusivity(unchecked) private var roomyRows = 0
 
-  /// With so many the rows of a tail are to be joined with those of the cluster before it.
+  /// From this number of rows on, the rows of a tail must be joined with those of the cluster before it.
   @exclusivity(unchecked) var joinRows = Int.max
 
   /// Refs of more pieces would leave little room in the cluster's node.
   private static let maximumPieces = 3000
 
-  /// How many pieces the rows will take, at most.
+  /// The greatest number of pieces that the rows may need.
   private var pieceCount: Int {
     columns.indices.reduce(0) { sum, index in
       guard columns[index].isVarying else { return sum }
@@ -121,7 +122,7 @@ final class AppendBuffer {
 
   /// - Parameters:
   ///   - rowLimit: see `rowLimit(_:)`.
-  ///   - indexes: those of the schema, which outlive the buffer.
+  ///   - indexes: the indexes of the schema, which live longer than the buffer.
   init(
     schema: TableSchema, rowLimit: Int, indexes: [IndexWriter], dictionaries: DictionaryWriters,
     nestedIDs: NestedIDs, editor: NodeEditor
@@ -146,7 +147,7 @@ final class AppendBuffer {
     placesByID = columns.indices.sorted { columns[$0].id < columns[$1].id }
   }
 
-  /// Rows of a cluster: 512, or as many as take 48 KiB.
+  /// The number of rows that a cluster may have: 512, or as many as take 48 KiB.
   static func rowLimit(_ schema: TableSchema) -> Int {
     let bytes = schema.columns.reduce(0) { sum, column in
       switch column.storage {
@@ -159,7 +160,7 @@ final class AppendBuffer {
     return min(ClusterNode.maximumRows, max(1, 48 * 1024 / max(1, bytes)))
   }
 
-  /// Goes on with a cluster that has room.
+  /// Makes a buffer of a cluster that has room for more rows.
   convenience init(
     _ node: Ref, schema: TableSchema, rowLimit: Int, indexes: [IndexWriter],
     dictionaries: DictionaryWriters, nestedIDs: NestedIDs, editor: NodeEditor
@@ -199,7 +200,7 @@ final class AppendBuffer {
 
   // MARK: - Rows
 
-  /// Begins a row; columns that are not set until `endRow` have their default in it.
+  /// Begins a row. Columns that are not set before `endRow` get their default.
   func beginRow(_ key: UInt64) {
     keys.append(key)
     unset = columns.count
@@ -231,7 +232,7 @@ final class AppendBuffer {
     }
   }
 
-  /// Makes room for a value of the row begun last, which may have one already.
+  /// Makes room for a value of the row that was begun last, and removes the value that it may have already.
   @inline(__always)
   private func prepare(_ index: Int) throws(StorageError) {
     guard columns[index].rows == rows else { return }
@@ -240,7 +241,7 @@ final class AppendBuffer {
     try removeLast(index)
   }
 
-  /// The value is there, which is not before nothing can be refused any more.
+  /// Notes that the value was set. It is called when nothing can be refused any more.
   @inline(__always)
   private func didSet(_ index: Int, _ value: @autoclosure () -> Value) {
     if let slot = columns[index].watched { watched[slot].value = value() }
@@ -301,9 +302,9 @@ final class AppendBuffer {
     didSet(index, .string(text))
   }
 
-  /// A text or data, as its bytes.
+  /// Sets a text or data by its bytes.
   ///
-  /// - Precondition: those of a text are UTF-8.
+  /// - Precondition: the bytes of a text are UTF-8.
   func set(_ index: Int, bytes: RawSpan) throws(StorageError) {
     try prepare(index)
     try columns[index].varying.append(bytes, editor: editor)
@@ -316,17 +317,17 @@ final class AppendBuffer {
 
   // MARK: - Joining
 
-  /// There is room for all rows of another.
+  /// Whether there is room for all rows of another buffer.
   func hasRoom(for other: AppendBuffer) -> Bool {
     rows + other.rows <= limit && pieceCount + other.pieceCount <= Self.maximumPieces
   }
 
-  /// Takes the rows of a tail, which come after those that are here, and frees what they were written to.
+  /// Appends the rows of a tail, and frees the nodes that they were written to.
   func join(_ tail: AppendBuffer) throws(StorageError) {
     for index in columns.indices {
       if columns[index].isVarying {
         try columns[index].join(tail.columns[index], editor)
-        // Of pieces before the last only their first rows were known.
+        // Only the first row of each earlier piece was known.
         guard columns[index].rows == rows + tail.rows else { throw editor.store.corrupted(.rows, tail.node) }
       } else {
         columns[index].fixed.append(contentsOf: tail.columns[index].fixed)
@@ -340,27 +341,27 @@ final class AppendBuffer {
 
   // MARK: - Indexes
 
-  /// The keys of the rows, the last ones, whose entries in the indexes of columns that are indexed late are to be made; they
-  /// count as made.
+  /// Returns the keys of the last rows that have no entries yet in the indexes of `indexedLate`, and counts these entries as
+  /// made.
   func takeUnindexed() -> ArraySlice<UInt64> {
     defer { indexedRows = rows }
     return keys[indexedRows...]
   }
 
-  /// Makes the entries of some rows, the last ones, in the index of a column that is indexed late.
+  /// Makes the entries of the last rows in the index of a column of `indexedLate`.
   func insert(_ keys: ArraySlice<UInt64>, _ position: Int, into index: IndexWriter) throws(StorageError) {
     if let codes = columns[position].codes {
       let known = try dictionaries.writer(of: columns[position].column).values
       try index.insert(codes, of: known, last: keys)
     } else {
-      // They are in no piece before they are indexed.
+      // Values are indexed before they are written to pieces.
       try index.insert(columns[position].varying, last: keys)
     }
   }
 
   // MARK: - Writing
 
-  /// The transaction was committed: its nodes stand in the file.
+  /// Takes the refs that the transaction's nodes have in the file, after the transaction was committed.
   func settle(_ named: (Ref) -> Ref) {
     node = named(node)
     for index in columns.indices where columns[index].isVarying {
@@ -375,10 +376,10 @@ final class AppendBuffer {
     }
   }
 
-  /// Bytes of a cluster's node that codes may take: it has other columns too.
+  /// The most bytes of a cluster's node that codes may take, since the node has other columns too.
   private static let maximumCodeBytes = 48 * 1024
 
-  /// No row will be added: texts and data that repeat will be stored as codes.
+  /// Prepares texts and data that repeat to be stored as codes. No row may be added afterwards.
   func encode() throws(StorageError) {
     var room = Self.maximumCodeBytes
     for index in columns.indices where columns[index].isVarying && room >= 2 * rows {
@@ -389,9 +390,9 @@ final class AppendBuffer {
     }
   }
 
-  /// Writes the rows as a cluster, in place of `node`, whose nodes it frees.
+  /// Writes the rows as a cluster in place of `node`, and frees the nodes of `node`.
   ///
-  /// - Parameter isLast: no row will be added, and nothing read.
+  /// - Parameter isLast: whether no row will be added, and nothing read, afterwards.
   func write(isLast: Bool = false) throws(StorageError) -> KeyedChild {
     guard isChanged || node.isNull else {
       return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
@@ -404,7 +405,7 @@ final class AppendBuffer {
     return KeyedChild(leastKey: keys[0], rows: UInt64(rows), ref: node)
   }
 
-  /// Adds a column to the layout; one of varying size is written.
+  /// Adds a column to the layout. The pieces of a column of varying size are written.
   private func describe(_ index: Int, isLast: Bool) throws(StorageError) {
     let id = columns[index].id
     guard columns[index].isVarying else {
@@ -429,7 +430,7 @@ final class AppendBuffer {
     }
   }
 
-  /// Makes the node that was laid out, with the values of all columns.
+  /// Makes the node by the layout, with the values of all columns.
   private func pack() -> Ref {
     let arena = editor.arena
     let made = layout.make(keys, in: arena)
@@ -451,7 +452,7 @@ final class AppendBuffer {
     return made.ref
   }
 
-  /// The codes of a column's values, whose pieces it then frees; nil where the values are better stored as they are.
+  /// The codes of a column's values; the pieces of the values are freed then. Nil if the values are better stored as they are.
   private func codes(_ index: Int) throws(StorageError) -> FixedBuffer? {
     let buffer = columns[index]
     // Unique values do not repeat, and only a piece with long values has a level.
@@ -463,7 +464,7 @@ final class AppendBuffer {
       values = PieceBuffer()
       for piece in buffer.pieces { try values.append(piece: piece.ref, editor.access()) }
       values.append(contentsOf: buffer.varying)
-      // Of pieces before the last only their first rows were known.
+      // Only the first row of each earlier piece was known.
       guard values.rows == rows else { throw editor.store.corrupted(.rows, node) }
     }
     guard let codes = try dictionaries.writer(of: buffer.column).codes(of: values) else { return nil }
@@ -474,7 +475,7 @@ final class AppendBuffer {
 }
 
 extension AppendBuffer.ColumnBuffer {
-  /// Takes the values of a tail's column, which come after its own and are cut into pieces anew with those of its last one.
+  /// Appends the values of a tail's column. They are cut into pieces again, together with the values of the last piece.
   fileprivate mutating func join(_ tail: Self, _ editor: NodeEditor) throws(StorageError) {
     let before = rows
     trees += tail.trees.map { CollectionTree(row: before + $0.row, ref: $0.ref) }
@@ -486,7 +487,7 @@ extension AppendBuffer.ColumnBuffer {
     if let piece = tail.lastPiece { editor.free(piece) }
   }
 
-  /// After its values were written as pieces, only those of the last one may still get company.
+  /// Keeps the values of the last piece after all values were written as pieces, because more values may be added to it.
   fileprivate mutating func keepLast(
     _ last: (firstRow: Int, ref: Ref), isOnly: Bool, _ editor: NodeEditor
   ) throws(StorageError) {

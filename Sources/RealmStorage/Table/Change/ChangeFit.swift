@@ -110,7 +110,7 @@ extension TableWriter {
   }
 
   /// So far ahead of the next one may the key of a row be, or the id of a list: else one change could leave none for others.
-  private static let mostAhead: UInt64 = 1 << 40
+  static let mostAhead: UInt64 = 1 << 40
 
   /// The ids of lists and maps that are to stand in one cell: each is there once.
   private func checkNestedIDs(

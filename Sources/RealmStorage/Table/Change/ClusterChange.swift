@@ -83,15 +83,17 @@ struct ClusterChange {
     return cluster.setTree(tree, row, of: column)
   }
 
-  /// A cluster of the transaction's own, whose values can be replaced in place.
+  /// A cluster that belongs to the transaction, so that its values can be replaced in place.
   struct OwnCluster {
     let ref: Ref
-    /// Of its first row and its last.
+    /// The keys from its first row to its last.
     let keys: ClosedRange<UInt64>
   }
 
-  /// Sets a value where nothing else in the row's cluster changes with it; answers the new root, or the old one where the
-  /// row has the value already, and the cluster; nil where there is more to it, or no such row.
+  /// Sets a value by writing only the value's own bytes into the row's cluster.
+  ///
+  /// - Returns: the new root, and the cluster if it was changed; the old root if the row has the value already; nil if more than
+  ///   these bytes would change (see `ClusterNode.place`), or if the row does not exist.
   static func replace(
     _ value: Value, _ column: ColumnForm, ofRow key: UInt64, in clusters: Ref, _ editor: NodeEditor
   ) throws(StorageError) -> (root: Ref, cluster: OwnCluster?)? {
@@ -113,7 +115,9 @@ struct ClusterChange {
     return isPossible ? (root, own) : nil
   }
 
-  /// The same in a cluster that is the transaction's own, which stays what it is; false where there is more to it.
+  /// Sets a value in a cluster that belongs to the transaction, by writing only the value's own bytes. The cluster keeps its ref.
+  ///
+  /// - Returns: false if more than these bytes would change, or if the row is not in the cluster.
   static func replace(
     _ value: Value, _ column: ColumnForm, ofRow key: UInt64, in cluster: OwnCluster, _ editor: NodeEditor
   ) -> Bool {

@@ -83,7 +83,8 @@ extension TableWriter {
     return true
   }
 
-  /// Sets a value where nothing else in the row's cluster changes with it; false where there is more to it.
+  /// Sets a value by writing only the value's own bytes into the row's cluster. Returns false if more would change, or if the row
+  /// is not only in the tree.
   private func replace(_ value: Value, _ column: ColumnForm, ofRow row: UInt64) throws(StorageError) -> Bool {
     guard isInTree(row), !clusters.isNull else { return false }
     if let lastChanged, lastChanged.keys.contains(row) {
@@ -97,7 +98,7 @@ extension TableWriter {
     return true
   }
 
-  /// Whether the row's cluster stands in the tree as it is, and nowhere else.
+  /// Whether the tree has the row's cluster in its newest state, and no buffer has it. A buffer that has it unchanged is dropped.
   private func isInTree(_ row: UInt64) -> Bool {
     guard full.isEmpty else { return false }
     guard let buffer, let first = buffer.keys.first, row >= first else { return true }

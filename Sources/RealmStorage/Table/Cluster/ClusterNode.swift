@@ -358,8 +358,9 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     Int(view.load(UInt16.self, at: descriptor.offset + 2 * piece))
   }
 
-  /// Where the bytes of a value stand that takes the place of another, so that nothing else in the node changes with it:
-  /// neither of them is null, nor the least or greatest of the column. Nil where there is more to it.
+  /// The place of a value's bytes, if a new value can be written there without any other change of the node. For that the old and
+  /// the new value must not be null, and for integers neither may be the least or the greatest value of the column. Nil if more
+  /// would change.
   func place(of value: Value, _ row: Int, _ column: ColumnForm) -> (offset: Int, cell: FixedCell)? {
     if case .null = value { return nil }
     switch column.kind {

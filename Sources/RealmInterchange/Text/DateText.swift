@@ -33,6 +33,8 @@ package enum DateText {
 
   /// Nil of a text that names no moment. Digits of a second behind the ninth do not count.
   package static func moment(_ text: String) -> Timestamp? {
+    // Most texts are none, and are told apart by little.
+    guard text.utf8.count >= 20, text.utf8.dropFirst(4).first == UInt8(ascii: "-") else { return nil }
     var reader = Reader(text)
     return reader.moment()
   }

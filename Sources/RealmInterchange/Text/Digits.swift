@@ -57,6 +57,7 @@ package enum UUIDText {
 
   /// Nil for a text of another form.
   package static func bytes(_ text: String) -> [UInt8]? {
+    guard text.utf8.count == 36 else { return nil }
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
     return Hexadecimal.bytes(groups.joined())

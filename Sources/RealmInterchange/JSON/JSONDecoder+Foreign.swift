@@ -1,17 +1,17 @@
-import Foundation
+public import Foundation
 
 extension JSONDecoder {
-  /// The most objects and arrays that may stand in one another.
+  /// The deepest nesting of objects and arrays that is decoded.
   private static let mostLevels = 500
 
-  /// Decodes a text that somebody else has sent.
+  /// Decodes a text that comes from another program.
   ///
-  /// Foundation of Swift 6 on Linux gives up at 512 levels, and stops the program where the text ends at the very bracket that is one too
-  /// many. So a text of more than 500 levels is not given to it, and neither is one with a zero byte, as UTF-16 and UTF-32 have it:
-  /// brackets are counted in UTF-8.
+  /// Foundation of Swift 6 on Linux gives up at 512 levels, and stops the program if the text ends exactly at the first bracket
+  /// beyond them. So a text of more than 500 levels is not passed to it. A text with a zero byte is refused too, since it may be
+  /// UTF-16 or UTF-32, and brackets are counted in UTF-8.
   ///
   /// - Throws: `DecodingError`.
-  package static func decode<Value: Decodable>(_ type: Value.Type, fromOthers data: Data) throws -> Value {
+  public static func decode<Value: Decodable>(_ type: Value.Type, fromOthers data: Data) throws -> Value {
     guard isShallow(data) else {
       throw DecodingError.dataCorrupted(
         DecodingError.Context(
@@ -20,7 +20,7 @@ extension JSONDecoder {
     return try JSONDecoder().decode(type, from: data)
   }
 
-  package static func isShallow(_ data: Data) -> Bool {
+  private static func isShallow(_ data: Data) -> Bool {
     var (level, isInString, isEscaped) = (0, false, false)
     for byte in data {
       switch byte {

@@ -1,7 +1,6 @@
 import Foundation
+import RealmInterchange
 import Testing
-
-@testable import RealmSwift
 
 /// Texts of JSON that somebody else has sent.
 @Suite struct ForeignJSONTests {

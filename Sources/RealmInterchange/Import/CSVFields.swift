@@ -1,22 +1,7 @@
 package import RealmStorage
 
-/// Values as fields of CSV, and back: texts as they are, null as nothing, an empty text as two quotation marks, dates as ISO 8601, data as base64,
-/// links as primary keys, lists, maps, embedded objects and values of any type as JSON.
-package enum CSVCells {
-  /// By RFC 4180: what has the delimiter, a quotation mark or a line's end in it stands in quotation marks. Bytes are looked at: a mark behind a
-  /// quotation mark makes one character of both.
-  package static func quoted(_ field: String, delimiter: UInt8 = UInt8(ascii: ",")) -> String {
-    guard field.utf8.contains(where: { $0 == delimiter || [0x22, 0x0a, 0x0d].contains($0) }) else {
-      return field
-    }
-    var bytes: [UInt8] = [0x22]
-    for byte in field.utf8 {
-      if byte == 0x22 { bytes.append(0x22) }
-      bytes.append(byte)
-    }
-    return String(decoding: bytes + [0x22], as: UTF8.self)
-  }
-
+/// Reads values from fields of CSV. A field tells less than JSON does: the type of the property tells what it means.
+package enum CSVFields {
   /// The draft of a field.
   ///
   /// - Throws: `InputProblem`.
@@ -36,7 +21,7 @@ package enum CSVCells {
       throw InputProblem(
         line: field.line, column: field.column,
         property: column.name + (error.property.map { "." + $0 } ?? ""),
-        value: field.text.isEmpty ? nil : field.text,
+        value: field.text.isEmpty ? nil : JSON.string(field.text),
         field.isNull ? "is missing, and the property is not optional." : error.reason)
     }
   }
@@ -56,11 +41,22 @@ package enum CSVCells {
       if let key = target?.primaryKey { type = key.type }
     }
     if column.isCollection || isEmbedded { return try parsed(field, string) }
+    // What a plain text can't tell stands there as JSON of one member, as {"$primaryKey":null}.
+    if column.type == .link || type == .date || type == .decimal128, field.text.hasPrefix("{\"$"),
+      let node = try? parsed(field, string)
+    {
+      return node
+    }
     switch type {
     case .bool:
       return field.text == "true" ? text(.bool(true)) : field.text == "false" ? text(.bool(false)) : string
     case .int64, .float, .double:
-      return Double(field.text) == nil ? try special(field, type, string) : text(.number(field.text))
+      if !field.text.utf8.contains(where: { $0 <= 0x20 }), let number = try? parsed(field, string),
+        case .number = number.content
+      {
+        return number
+      }
+      return special(type, string)
     case .string, .data, .date, .objectID, .uuid, .decimal128, .link: return string
     case .mixed:
       // A text that is no JSON is a text.
@@ -80,9 +76,7 @@ package enum CSVCells {
   }
 
   /// Numbers that are none in JSON.
-  private static func special(
-    _ field: CSVReader.Field, _ type: ColumnType, _ string: JSONNode
-  ) throws(ValueReader.Problem) -> JSONNode {
+  private static func special(_ type: ColumnType, _ string: JSONNode) -> JSONNode {
     guard type != .int64 else { return string }
     let member = JSONMember(name: type == .float ? "$float" : "$double", value: string)
     return JSONNode(content: .object([member]), offset: 0)
