@@ -37,7 +37,8 @@ import Testing
     func cell(_ text: String, _ name: String) throws -> ValueDraft {
       let column = try #require(person.column(name))
       let node = try JSONParser.value(of: Array(text.utf8))
-      return try ValueReader(tables, knowsKeys: true).cell(node, column) { InputPlace(line: 1, column: $0 + 1) }
+      let reader = ValueReader(tables, knowsKeys: true)
+      return try reader.cell(node, column) { InputPlace(line: 1, column: $0 + 1) }
     }
   }
 
