@@ -20,7 +20,8 @@ extension JSONDecoder {
     return try JSONDecoder().decode(type, from: data)
   }
 
-  private static func isShallow(_ data: Data) -> Bool {
+  /// Whether a text of JSON has so few levels that Foundation's parsers may be given it.
+  public static func isShallow(_ data: Data) -> Bool {
     var (level, isInString, isEscaped) = (0, false, false)
     for byte in data {
       switch byte {

@@ -1,4 +1,5 @@
 import Foundation
+import RealmInterchange
 
 /// What texts from outside may be.
 package enum Texts {
