@@ -121,6 +121,11 @@ struct Dump: ParsableCommand {
   {
     let lines = try ObjectLines(snapshot)
     if json { for line in try lines.head() { try Output.line(line) } }
+    if table != nil, let named = tables.first, named.schema.isEmbedded {
+      throw ValidationError(
+        "\(named.schema.name) has embedded objects, which stand in the objects that they belong to: leave out --nested."
+      )
+    }
     for table in tables where !table.schema.isEmbedded && work.begin() {
       if json {
         try lines.forEachObject(of: table) { work.put($0) }

@@ -94,7 +94,9 @@ struct Export: ParsableCommand {
     let trees = try snapshot.treeNames().filter { !Self.syncTrees.contains($0) }
     switch chosenFormat {
     case .sqlite:
-      try TargetFile.making(target ?? "") { try SQLiteExport.write(snapshot, trees: trees, to: $0) }
+      try TargetFile.making(target ?? "") {
+        try SQLiteExport.write(snapshot, trees: trees, to: $0) { Interruption.isWanted }
+      }
     case .jsonLines:
       try TargetFile.writing(path) { try writeJSONLines(snapshot, trees, $0) }
     case .csv:

@@ -12,9 +12,9 @@ enum Interruption {
     // A program that starts this one may have left them blocked.
     var signals = sigset_t()
     sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM] { sigaddset(&signals, number) }
+    for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-    for number in [SIGINT, SIGTERM] {
+    for number in [SIGINT, SIGTERM, SIGHUP] {
       signal(number) { number in
         Interruption.wanted.store(true, ordering: .relaxed)
         signal(number, SIG_DFL)

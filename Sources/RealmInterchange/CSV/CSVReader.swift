@@ -21,6 +21,8 @@ package final class CSVReader {
   private var line = 1
   private var column = 1
   private var bytes = 0
+  /// What is wrong with the record at hand. It is told when the record was read, of which the rest would else be taken for another one.
+  private var problem: InputProblem?
   /// An empty line is a record of one field with nothing in it. Else it is left out.
   package var keepsEmptyLines = false
 
@@ -31,7 +33,7 @@ package final class CSVReader {
 
   /// The next record that is no empty line; nil at the end.
   ///
-  /// - Throws: `InputProblem`, behind which the next call reads the next line; `InterchangeError`.
+  /// - Throws: `InputProblem`, behind which the next call reads the next record; `InterchangeError`.
   package func next() throws -> Record? {
     while let byte = try input.peek() {
       if !keepsEmptyLines, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
@@ -46,11 +48,14 @@ package final class CSVReader {
 
   private func record() throws -> Record {
     bytes = 0
+    problem = nil
     var record = Record(line: line, fields: [])
     while true {
       let (field, isLast) = try self.field()
       record.fields.append(field)
-      if isLast { return record }
+      guard isLast else { continue }
+      if let problem { throw problem }
+      return record
     }
   }
 
@@ -60,21 +65,18 @@ package final class CSVReader {
     let isQuoted = try input.peek() == UInt8(ascii: "\"")
     if isQuoted { text = try quoted(startLine, startColumn) }
     while true {
-      guard let byte = try advance() else {
-        return (try made(text, isQuoted, startLine, startColumn), true)
-      }
+      guard let byte = try advance() else { return (made(text, isQuoted, startLine, startColumn), true) }
       switch byte {
-      case delimiter: return (try made(text, isQuoted, startLine, startColumn, isLast: false), false)
+      case delimiter: return (made(text, isQuoted, startLine, startColumn), false)
       case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+        let field = made(text, isQuoted, startLine, startColumn)
         try endLine(with: byte)
-        return (try made(text, isQuoted, startLine, startColumn), true)
+        return (field, true)
       case _ where isQuoted:
-        throw try problem(
-          at: line, column - 1,
-          "There is something between a closing quotation mark and the end of the field.")
+        note(
+          line, column - 1, "There is something between a closing quotation mark and the end of the field.")
       case UInt8(ascii: "\""):
-        throw try problem(
-          at: line, column - 1, "A quotation mark stands in a field that is not in quotation marks.")
+        note(line, column - 1, "A quotation mark stands in a field that is not in quotation marks.")
       default: text.append(byte)
       }
     }
@@ -100,26 +102,14 @@ package final class CSVReader {
       "line \(startLine), column \(startColumn): The field has no closing quotation mark.")
   }
 
-  private func made(
-    _ bytes: [UInt8], _ isQuoted: Bool, _ line: Int, _ column: Int, isLast: Bool = true
-  ) throws -> Field {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      let reason = "The field is no text in UTF-8."
-      throw isLast
-        ? InputProblem(line: line, column: column, reason) : try problem(at: line, column, reason)
-    }
-    return Field(text: text, isQuoted: isQuoted, line: line, column: column)
+  private func made(_ bytes: [UInt8], _ isQuoted: Bool, _ line: Int, _ column: Int) -> Field {
+    let text = String(validating: bytes, as: UTF8.self)
+    if text == nil { note(line, column, "The field is no text in UTF-8.") }
+    return Field(text: text ?? "", isQuoted: isQuoted, line: line, column: column)
   }
 
-  /// What is wrong; the rest of the line is left out.
-  private func problem(at line: Int, _ column: Int, _ reason: String) throws -> InputProblem {
-    while let byte = try advance() {
-      if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
-        try endLine(with: byte)
-        break
-      }
-    }
-    return InputProblem(line: line, column: column, reason)
+  private func note(_ line: Int, _ column: Int, _ reason: String) {
+    if problem == nil { problem = InputProblem(line: line, column: column, reason) }
   }
 
   private func advance() throws(InterchangeError) -> UInt8? {

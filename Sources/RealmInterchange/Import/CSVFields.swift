@@ -59,19 +59,31 @@ package enum CSVFields {
       return special(type, string)
     case .string, .data, .date, .objectID, .uuid, .decimal128, .link: return string
     case .mixed:
-      // A text that is no JSON is a text.
-      return (try? parsed(field, string)) ?? string
+      let node: JSONNode
+      do throws(JSONSyntaxError) {
+        node = try JSONParser.value(of: Array(field.text.utf8), mostLevels: JSONLinesImport.mostLevels)
+      } catch {
+        // A text that is no JSON is a text.
+        guard error.isRefused else { return string }
+        throw problem(error, string)
+      }
+      if case .number = node.content, field.text.utf8.contains(where: { $0 <= 0x20 }) { return string }
+      return node
     }
+  }
+
+  private static func problem(_ error: JSONSyntaxError, _ string: JSONNode) -> ValueReader.Problem {
+    ValueReader.Problem(
+      string, "is no JSON: \(error.missing) is expected at byte \(error.offset + 1) of it.")
   }
 
   private static func parsed(
     _ field: CSVReader.Field, _ string: JSONNode
   ) throws(ValueReader.Problem) -> JSONNode {
     do throws(JSONSyntaxError) {
-      return try JSONParser.value(of: Array(field.text.utf8))
+      return try JSONParser.value(of: Array(field.text.utf8), mostLevels: JSONLinesImport.mostLevels)
     } catch {
-      throw ValueReader.Problem(
-        string, "is no JSON: \(error.missing) is expected at byte \(error.offset + 1) of it.")
+      throw problem(error, string)
     }
   }
 

@@ -3,7 +3,7 @@ package import RealmStorage
 /// Imports JSON Lines: either all lines that `ObjectLines` writes, or objects of one table, one on each line.
 package final class JSONLinesImport {
   /// Enough for objects whose embedded objects stand in each other as deep as `ObjectWriter` writes them, with values of any type in them.
-  private static let mostLevels = 1000
+  package static let mostLevels = 1000
   private let input: InputBytes
   let skipsUnknown: Bool
   private var line = 0
@@ -11,6 +11,9 @@ package final class JSONLinesImport {
   package init(_ input: InputBytes, skipsUnknown: Bool) {
     (self.input, self.skipsUnknown) = (input, skipsUnknown)
   }
+
+  /// - Throws: `InterchangeError` if the import is to end.
+  func checkInterruption() throws(InterchangeError) { try input.checkInterruption() }
 
   /// The next line that is not empty.
   ///

@@ -139,11 +139,19 @@ package final class ObjectInserter {
 
   /// Sets the links that wait.
   ///
-  /// - Parameter leaveOut: is called with a link to an object that is not there; the link stays out.
-  /// - Throws: what `leaveOut` throws; `StorageError`.
-  package func finish(_ leaveOut: (InputProblem) throws -> Void) throws {
-    for case let wait? in waiting {
+  /// - Parameters:
+  ///   - checkInterruption: is called now and then.
+  ///   - leaveOut: is called with a link to an object that is not there; the link stays out.
+  /// - Throws: what `checkInterruption` and `leaveOut` throw; `StorageError`.
+  package func finish(
+    checkInterruption: () throws -> Void = {}, _ leaveOut: (InputProblem) throws -> Void
+  ) throws {
+    for (number, wait) in waiting.enumerated() {
+      guard let wait else { continue }
+      if number % 256 == 0 { try checkInterruption() }
       let table = try opened(wait.table)
+      // An embedded object may have been replaced meanwhile.
+      guard try table.table.contains(wait.row) else { continue }
       let column = table.schema.columns[wait.column]
       var missing: [LinkDraft] = []
       let value = try value(of: wait.draft, column, &missing)

@@ -145,8 +145,10 @@ package struct SchemaReader {
       }
     }
     guard schema.isEmbedded == table.isEmbedded else {
+      let (there, here) =
+        schema.isEmbedded ? ("embedded objects", "objects") : ("objects", "embedded objects")
       throw InterchangeError(
-        "The file has a table \(table.name) which is \(schema.isEmbedded ? "" : "not ")one of embedded objects, and the input has \(table.isEmbedded ? "" : "not "). Import into a new file."
+        "The file has a table \(table.name) of \(there), and the input has one of \(here). Import into a new file."
       )
     }
   }

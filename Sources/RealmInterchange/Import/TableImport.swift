@@ -39,7 +39,7 @@ package final class TableImport {
     case .jsonLines: try readLines(JSONLinesImport(input, skipsUnknown: skipsUnknown), leaveOut)
     case .csv(let delimiter): try readCSV(CSVReader(input, delimiter: delimiter), leaveOut)
     }
-    try inserter.finish(leaveOut)
+    try inserter.finish(checkInterruption: input.checkInterruption, leaveOut)
   }
 
   private func readLines(_ lines: JSONLinesImport, _ leaveOut: (InputProblem) throws -> Void) throws {
@@ -94,11 +94,7 @@ package final class TableImport {
   }
 
   private func draft(_ record: CSVReader.Record, _ columns: [Int?]) throws(InputProblem) -> ObjectDraft {
-    guard record.fields.count == columns.count else {
-      throw InputProblem(
-        line: record.line, column: 1,
-        "The record has \(record.fields.count) fields, and the first line names \(columns.count).")
-    }
+    try Self.checkCount(record, columns.count)
     var cells: [ObjectDraft.Cell] = []
     for (field, column) in zip(record.fields, columns) {
       guard let column else { continue }
@@ -109,6 +105,13 @@ package final class TableImport {
     }
     return ObjectDraft(
       table: schema.id, cells: cells, place: InputPlace(line: record.line, column: 1))
+  }
+
+  private static func checkCount(_ record: CSVReader.Record, _ count: Int) throws(InputProblem) {
+    guard record.fields.count != count else { return }
+    throw InputProblem(
+      line: record.line, column: 1,
+      "The record has \(record.fields.count) fields, and the first line names \(count).")
   }
 
   private static func checkPlain(_ node: JSONNode) throws(InterchangeError) {
@@ -134,6 +137,7 @@ package final class TableImport {
       do {
         if let csv {
           guard let record = try csv.reader.next() else { return guess }
+          try checkCount(record, csv.names.count)
           guess.look(at: record, names: csv.names)
         } else {
           guard let (node, line) = try lines.next() else { return guess }

@@ -76,8 +76,14 @@ extension ValueReader {
       return Float(number)
     }
     guard let text = node.tagged("$float")?.string else { throw Problem(node, "is no number.") }
-    if text.hasPrefix("NaN:"), let bits = UInt32(text.dropFirst(4), radix: 16) {
-      return Float(bitPattern: bits)
+    if text.hasPrefix("NaN:") {
+      let bits = Hexadecimal.bytes(text.dropFirst(4)).flatMap {
+        $0.count == 4 ? UInt32(text.dropFirst(4), radix: 16) : nil
+      }
+      guard let number = bits.map({ Float(bitPattern: $0) }), number.isNaN else {
+        throw Problem(node, "is no number.")
+      }
+      return number
     }
     guard let number = special(text) ?? decimal(text) else { throw Problem(node, "is no number.") }
     let float = Float(number)
@@ -96,11 +102,14 @@ extension ValueReader {
   /// What JSON has no number for.
   private static func special(_ text: String) -> Double? {
     switch text {
-    case "Infinity": .infinity
-    case "-Infinity": -.infinity
-    case "-0.0": -0.0
+    case "Infinity": return .infinity
+    case "-Infinity": return -.infinity
+    case "-0.0": return -0.0
     default:
-      text.hasPrefix("NaN:") ? UInt64(text.dropFirst(4), radix: 16).map { Double(bitPattern: $0) } : nil
+      guard text.hasPrefix("NaN:"), text.utf8.count == 20,
+        let number = UInt64(text.dropFirst(4), radix: 16).map({ Double(bitPattern: $0) }), number.isNaN
+      else { return nil }
+      return number
     }
   }
 

@@ -168,6 +168,9 @@ package struct ValueReader {
     case .string(let text): return .value(.string(text))
     case .number(let text):
       if let number = Int64(text) { return .value(.int(number)) }
+      guard text.utf8.contains(where: { ".eE".utf8.contains($0) }) else {
+        throw Problem(node, "is no whole number of 64 bits.")
+      }
       return .value(try Self.plain(node, .double))
     case .array(let elements): return try list(node, elements, level)
     case .object(let members): return try object(node, members, level)

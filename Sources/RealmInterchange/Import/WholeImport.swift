@@ -45,7 +45,7 @@ package final class WholeImport {
       }
     }
     try makeTables()
-    try inserter?.finish(leaveOut)
+    try inserter?.finish(checkInterruption: lines.checkInterruption, leaveOut)
     guard isNew, let number = head["schemaVersion"] else { return }
     guard let version = try? ValueReader.unsigned(number) else {
       throw InterchangeError("The first line has a schema version that is none: \(number.shown).")

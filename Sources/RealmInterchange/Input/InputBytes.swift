@@ -81,10 +81,14 @@ package final class InputBytes {
     }
   }
 
-  private func refill() throws(InterchangeError) {
+  /// - Throws: `InterchangeError` if the import is to end.
+  package func checkInterruption() throws(InterchangeError) {
     guard !isInterrupted() else {
       throw InterchangeError("The import was interrupted: nothing was imported.")
     }
+  }
+
+  private func refill() throws(InterchangeError) {
     position = 0
     piece = try read()
     guard isAtStart else { return }
@@ -100,10 +104,24 @@ package final class InputBytes {
   }
 
   private func read() throws(InterchangeError) -> [UInt8] {
-    do {
-      return [UInt8](try handle.read(upToCount: Self.step) ?? Data())
-    } catch {
-      throw InterchangeError("The input can't be read: \(error.localizedDescription)")
+    try checkInterruption()
+    // A pipe may bring nothing for long; a file is ready at once.
+    var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    while poll(&waiting, 1, 250) <= 0 { try checkInterruption() }
+    while true {
+      var bytes = [UInt8](repeating: 0, count: Self.step)
+      // `FileHandle` would wait until as much is there as is asked for.
+      let count = bytes.withUnsafeMutableBytes {
+        Foundation.read(handle.fileDescriptor, $0.baseAddress, $0.count)
+      }
+      if count >= 0 {
+        bytes.removeLast(bytes.count - count)
+        return bytes
+      }
+      guard errno == EINTR else {
+        throw InterchangeError("The input can't be read: \(String(cString: strerror(errno))).")
+      }
+      try checkInterruption()
     }
   }
 }

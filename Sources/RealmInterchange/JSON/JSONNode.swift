@@ -62,6 +62,6 @@ package struct JSONSyntaxError: Error {
   package var missing: String
   /// Bytes before the place.
   package var offset: Int
-  /// There is JSON, but more levels of it than a reader takes.
-  package var isTooDeep = false
+  /// There is JSON, but more of it than a reader takes: too many levels or values, or two members of one name.
+  package var isRefused = false
 }

@@ -6,15 +6,17 @@ package struct JSONParser {
   private let bytes: [UInt8]
   private let mostLevels: Int
   private let allowsRepeatedNames: Bool
+  private let mostValues: Int
   private var position = 0
   private var values = 0
-  /// A value takes some 100 bytes of memory.
-  private static let mostValues = 1 << 22
 
-  private init(_ bytes: [UInt8], mostLevels: Int, allowsRepeatedNames: Bool) {
+  private init(
+    _ bytes: [UInt8], mostLevels: Int, allowsRepeatedNames: Bool = false, mostValues: Int = 1 << 22
+  ) {
     self.bytes = bytes
     self.mostLevels = mostLevels
     self.allowsRepeatedNames = allowsRepeatedNames
+    self.mostValues = mostValues
   }
 
   /// The value that a text is.
@@ -22,10 +24,12 @@ package struct JSONParser {
   /// - Parameters:
   ///   - mostLevels: so deep may objects and arrays stand in each other.
   ///   - allowsRepeatedNames: two members of an object may have the same name.
+  ///   - mostValues: the text may hold so many values. Each takes some 100 bytes of memory.
   package static func value(
-    of bytes: [UInt8], mostLevels: Int = 500, allowsRepeatedNames: Bool = false
+    of bytes: [UInt8], mostLevels: Int = 500, allowsRepeatedNames: Bool = false, mostValues: Int = 1 << 22
   ) throws(JSONSyntaxError) -> JSONNode {
-    var parser = JSONParser(bytes, mostLevels: mostLevels, allowsRepeatedNames: allowsRepeatedNames)
+    var parser = JSONParser(
+      bytes, mostLevels: mostLevels, allowsRepeatedNames: allowsRepeatedNames, mostValues: mostValues)
     let value = try parser.value(level: 0)
     parser.skipSpace()
     guard parser.position == parser.bytes.count else { throw parser.missing("the end of the text") }
@@ -33,8 +37,10 @@ package struct JSONParser {
   }
 
   /// The value that a text begins with, and how many bytes it takes, with the blanks before it.
-  package static func prefix(of bytes: [UInt8]) throws(JSONSyntaxError) -> (value: JSONNode, length: Int) {
-    var parser = JSONParser(bytes, mostLevels: 500, allowsRepeatedNames: false)
+  package static func prefix(
+    of bytes: [UInt8], mostLevels: Int = 500
+  ) throws(JSONSyntaxError) -> (value: JSONNode, length: Int) {
+    var parser = JSONParser(bytes, mostLevels: mostLevels)
     let value = try parser.value(level: 0)
     return (value, parser.position)
   }
@@ -44,7 +50,10 @@ package struct JSONParser {
     skipSpace()
     guard let first = current else { throw missing("a value") }
     values += 1
-    guard values <= Self.mostValues else { throw missing("a text of at most \(Self.mostValues) values") }
+    guard values <= mostValues else {
+      throw JSONSyntaxError(
+        missing: "a text of at most \(mostValues) values", offset: position, isRefused: true)
+    }
     let offset = position
     let content: JSONNode.Content =
       switch first {
@@ -73,7 +82,7 @@ package struct JSONParser {
   private mutating func enter(_ level: Int) throws(JSONSyntaxError) {
     guard level <= mostLevels else {
       throw JSONSyntaxError(
-        missing: "a value of at most \(mostLevels) levels", offset: position, isTooDeep: true)
+        missing: "a value of at most \(mostLevels) levels", offset: position, isRefused: true)
     }
     position += 1
   }
@@ -95,7 +104,9 @@ package struct JSONParser {
           members.count < 16
           ? !members.contains { $0.name.utf8.elementsEqual(name.utf8) }
           : names.insert(Array(name.utf8)).inserted
-        guard isNew else { throw JSONSyntaxError(missing: "a name that no member before has", offset: start) }
+        guard isNew else {
+          throw JSONSyntaxError(missing: "a name that no member before has", offset: start, isRefused: true)
+        }
       }
       guard take(":") else { throw missing("a colon behind the name") }
       members.append(JSONMember(name: name, value: try value(level: level)))

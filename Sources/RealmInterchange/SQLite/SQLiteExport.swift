@@ -13,6 +13,7 @@ package final class SQLiteExport {
   }
 
   private let file: SQLiteFile
+  private let isInterrupted: () -> Bool
   private let names: TableNames
   private var taken: Set<[UInt8]> = []
   private var targets: [Target] = []
@@ -21,14 +22,18 @@ package final class SQLiteExport {
 
   /// Makes a file where there is none; a caller moves it to its place.
   ///
-  /// - Parameter trees: the names of the named trees to write.
+  /// - Parameters:
+  ///   - trees: the names of the named trees to write.
+  ///   - isInterrupted: is asked for each row; if it answers true, the export ends with an error.
   /// - Throws: `InterchangeError` if the library is missing or can't write; `StorageError`.
-  package static func write(_ snapshot: Snapshot, trees: [String], to path: String) throws {
+  package static func write(
+    _ snapshot: Snapshot, trees: [String], to path: String, isInterrupted: @escaping () -> Bool = { false }
+  ) throws {
     let file = try SQLiteFile(path: path, SQLiteLibrary())
     // The file is thrown away if anything fails.
     try file.run("PRAGMA journal_mode=OFF")
     try file.run("BEGIN")
-    let export = SQLiteExport(file, try snapshot.tables())
+    let export = SQLiteExport(file, try snapshot.tables(), isInterrupted)
     try export.makeTables()
     for target in export.targets { try export.fill(target) }
     try export.makeIndexes()
@@ -36,8 +41,8 @@ package final class SQLiteExport {
     try file.run("COMMIT")
   }
 
-  private init(_ file: SQLiteFile, _ tables: [Table]) {
-    self.file = file
+  private init(_ file: SQLiteFile, _ tables: [Table], _ isInterrupted: @escaping () -> Bool) {
+    (self.file, self.isInterrupted) = (file, isInterrupted)
     names = TableNames(tables.map(\.schema))
     for table in tables {
       let name = unique(table.schema.name, &taken)
@@ -150,6 +155,7 @@ package final class SQLiteExport {
     var failure: InterchangeError?
     try target.table.forEach { key, values in
       do throws(InterchangeError) {
+        try checkInterruption()
         let own = SQLiteValue.integer(Int64(bitPattern: key))
         let cells = target.columns.map { SQLiteValue(values[$0.position], columns[$0.position].type, names) }
         try file.run(row, [own] + cells)
@@ -177,6 +183,10 @@ package final class SQLiteExport {
     }
   }
 
+  private func checkInterruption() throws(InterchangeError) {
+    guard !isInterrupted() else { throw InterchangeError("The export was interrupted.") }
+  }
+
   // MARK: - Named trees
 
   private func write(_ trees: [String], of snapshot: Snapshot) throws {
@@ -191,6 +201,7 @@ package final class SQLiteExport {
       var failure: InterchangeError?
       try snapshot.tree(name).forEach { key, value in
         do throws(InterchangeError) {
+          try checkInterruption()
           try file.run(entry, [.text(name), .blob(key), .blob(value)])
           return true
         } catch {

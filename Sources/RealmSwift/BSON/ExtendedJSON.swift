@@ -31,10 +31,11 @@ package enum ExtendedJSON {
     // The innermost value may be a form with two levels, such as a date.
     let json: JSONNode
     do throws(JSONSyntaxError) {
-      json = try JSONParser.value(of: Array(data), mostLevels: mostLevels + 2, allowsRepeatedNames: true)
+      json = try JSONParser.value(
+        of: Array(data), mostLevels: mostLevels + 2, allowsRepeatedNames: true, mostValues: .max)
     } catch {
       throw ExtendedJSONError(
-        error.isTooDeep ? .tooDeep : .noJSON(missing: error.missing, offset: error.offset))
+        error.isRefused ? .tooDeep : .noJSON(missing: error.missing, offset: error.offset))
     }
     var reader = ExtendedJSONReader()
     return try reader.value(JSONValue(json))

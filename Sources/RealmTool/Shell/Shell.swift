@@ -37,7 +37,13 @@ struct Shell: ParsableCommand {
       return try session.end()
     }
     if isatty(STDIN_FILENO) == 1 { return try converse(session) }
-    while let line = readLine(), try runLine(line, session) {}
+    let input = try InputBytes(path: "-")
+    while let bytes = try input.line() {
+      guard let line = String(validating: bytes, as: UTF8.self) else {
+        try fail(String(decoding: bytes, as: UTF8.self), "The line is no text in UTF-8.")
+      }
+      guard try runLine(line, session) else { break }
+    }
     try session.end()
   }
 

@@ -36,7 +36,7 @@ struct ShellLine {
     guard !rest.isEmpty else { throw ShellProblem("\(what) is missing at the end.") }
     let bytes = Array(rest.utf8)
     do throws(JSONSyntaxError) {
-      let (node, length) = try JSONParser.prefix(of: bytes)
+      let (node, length) = try JSONParser.prefix(of: bytes, mostLevels: JSONLinesImport.mostLevels)
       rest = rest[rest.utf8.index(rest.startIndex, offsetBy: length)...].trimmed
       return node
     } catch {

@@ -52,6 +52,15 @@ import Testing
     }
   }
 
+  @Test func `no part of a record that is wrong is taken for another one`() throws {
+    for wrong in [[UInt8](arrayLiteral: 0xff), Array("a\"b".utf8), Array("\"a\"b".utf8)] {
+      let found = try read(
+        Array("n,m\n".utf8) + wrong + Array(",\"first\nMallory,owns\nend\"\nBob,ok\n".utf8))
+      #expect(found.map(\.texts) == [["n", "m"], nil, ["Bob", "ok"]])
+      #expect(found[1].problem?.line == 2)
+    }
+  }
+
   @Test func `an empty field is nothing, and an empty text if it stands in quotation marks`() throws {
     let found = try read("a,,\"\",\n")
     guard case .record(let record)? = found.first else { return #expect(Bool(false), "no record") }

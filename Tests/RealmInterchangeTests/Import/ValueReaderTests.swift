@@ -192,7 +192,7 @@ import Testing
   @Test func `mixed values of other programs are lists, maps and plain values`() throws {
     let model = try Model()
     for (text, value) in [
-      ("5", .int(5)), ("5.0", .double(5)), ("9223372036854775808", .double(0x1p63)), (#""x""#, .string("x")),
+      ("5", .int(5)), ("5.0", .double(5)), ("1e20", .double(1e20)), (#""x""#, .string("x")),
       ("[1,null]", .list([.int(1), .null])), (#"{"a":1}"#, .map(ValueMap(["a": .int(1)]))),
       (#"{"$int":"5","a":1}"#, .map(ValueMap(["$int": .string("5"), "a": .int(1)]))),
       ("{}", .map(ValueMap())),
@@ -203,6 +203,23 @@ import Testing
         continue
       }
       #expect(found == value, "\(text)")
+    }
+  }
+
+  @Test func `a whole number that no integer holds is refused in a mixed value, and not rounded`() throws {
+    let model = try Model()
+    for text in ["9223372036854775808", "-123456789012345678901234567890"] {
+      #expect(throws: ValueReader.Problem.self, "\(text)") { try model.cell(text, "any") }
+    }
+  }
+
+  @Test func `a NaN has its bits, and nothing else is one`() throws {
+    for (text, type) in [
+      (#"{"$double":"NaN:3ff0000000000000"}"#, ColumnType.double), (#"{"$double":"NaN:7ff8"}"#, .double),
+      (#"{"$float":"NaN:ffffffffff"}"#, .float), (#"{"$float":"NaN:3f800000"}"#, .float),
+    ] {
+      let node = try JSONParser.value(of: Array(text.utf8))
+      #expect(throws: ValueReader.Problem.self, "\(text)") { try ValueReader.plain(node, type) }
     }
   }
 
