@@ -19,7 +19,7 @@ struct Dump: ParsableCommand {
       then one for each entry of a named tree,
         {"tree": name, "key": bytes, "value": bytes}.
 
-      What JSON can't hold exactly is an object of one member:
+      A value that JSON can't hold exactly is written as an object with one member:
         {"$int": "9007199254740993"}    an integer beyond 2^53
         {"$double": "-0.0"}, "$float"   -0.0, Infinity, -Infinity,
                                         NaN: and its bits

@@ -62,14 +62,19 @@ struct FileOptions: ParsableArguments {
       throw SyncedFileRefusal(path: path, command: command)
     }
     do {
-      guard try Export.syncTrees.isDisjoint(with: database.snapshot().treeNames()) else {
-        throw SyncedFileRefusal(path: path, command: command)
-      }
+      try refuseSynced(database, path: path, for: command)
     } catch {
       database.close()
       throw error
     }
     return database
+  }
+
+  /// - Throws: `SyncedFileRefusal` for a file that is synced with a server or by one.
+  static func refuseSynced(_ database: Database, path: String, for command: String) throws {
+    let trees = try database.read { try $0.treeNames() }
+    guard try database.isSynced() || !Export.syncTrees.isDisjoint(with: trees) else { return }
+    throw SyncedFileRefusal(path: path, command: command)
   }
 
   /// Opens the newest version for reading, damaged or not.

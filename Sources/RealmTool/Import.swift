@@ -187,6 +187,7 @@ struct Import: ParsableCommand {
     if !isNew {
       let database = try FileOptions.open(file, key: try keys.key())
       defer { database.close() }
+      try FileOptions.refuseSynced(database, path: file, for: "`realm import`")
       if try database.read({ try $0.schemas().contains { $0.name.utf8.elementsEqual(name.utf8) } }) {
         return nil
       }

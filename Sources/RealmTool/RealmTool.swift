@@ -11,10 +11,10 @@ struct RealmTool: ParsableCommand {
     commandName: "realm",
     abstract: "Looks into .realm files, checks and compares them, and moves what they hold in and out.",
     discussion: """
-      Exit codes: 0 fine, 1 damage found, or something left out, 2 wrong usage, 3 the file can't be opened, 4 the output can't be written; of diff 0 \
-      equal, 1 different, 5 damage kept it from comparing; of import and export 6, what is read can't be imported or exported. \
-      4 comes before all others: what was found is then not told, or only in part; a line on standard error says what is \
-      known.
+      Exit codes: 0 all is well; 1 damage was found, something was left out, or `diff` found differences; 2 the arguments, the query or a command of the shell are \
+      wrong; 3 the file can't be opened, or a realm file can't be written; 4 the output can't be written; 5 damage kept `diff` from comparing all; 6 an input can't be \
+      imported, or objects can't be exported in the format. Exit code 4 takes precedence over all others, because the output is not complete then; a line on \
+      standard error says what the command had found or done before.
       """,
     version:
       "realm \(LibraryVersion.current), file format \(MetaPage.format)",

@@ -3,15 +3,19 @@ import RealmStorage
 
 /// Lines on their way to standard output or to a file.
 final class LineOutput {
+  private let path: String?
   private let write: ([UInt8]) throws(OutputError) -> Void
   private var failure: OutputError?
 
-  init(_ write: @escaping ([UInt8]) throws(OutputError) -> Void) { self.write = write }
+  /// - Parameter path: the file; nil for standard output.
+  init(path: String?, _ write: @escaping ([UInt8]) throws(OutputError) -> Void) {
+    (self.path, self.write) = (path, write)
+  }
 
   /// Answers whether more lines are wanted: not behind one that could not be written.
   func put(_ line: [UInt8]) -> Bool {
     guard failure == nil else { return false }
-    if Interruption.isWanted { failure = OutputError(errno: EINTR) }
+    if Interruption.isWanted { failure = OutputError(errno: EINTR, path: path) }
     if failure == nil { do { try write(line) } catch { failure = error } }
     return failure == nil
   }
@@ -24,13 +28,15 @@ final class LineOutput {
 enum TargetFile {
   /// Calls `body` with an output to a file, or to standard output if there is no path.
   static func writing(_ path: String?, _ body: (LineOutput) throws -> Void) throws {
-    guard let path else { return try body(LineOutput { line throws(OutputError) in try Output.line(line) }) }
+    guard let path else {
+      return try body(LineOutput(path: nil) { line throws(OutputError) in try Output.line(line) })
+    }
     try making(path) { made in
       let descriptor = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       guard descriptor >= 0 else { throw OutputError(errno: errno, path: path) }
       defer { close(descriptor) }
       let buffer = FileLines(descriptor, path)
-      try body(LineOutput { line throws(OutputError) in try buffer.append(line) })
+      try body(LineOutput(path: path) { line throws(OutputError) in try buffer.append(line) })
       try buffer.flush()
       guard fsync(descriptor) == 0 else { throw OutputError(errno: errno, path: path) }
     }
