@@ -95,7 +95,7 @@ struct Export: ParsableCommand {
     switch chosenFormat {
     case .sqlite:
       try TargetFile.making(target ?? "") {
-        try SQLiteExport.write(snapshot, trees: trees, to: $0) { Interruption.isWanted }
+        try SQLiteExport.write(snapshot, trees: trees, to: $0, shownAs: target) { Interruption.isWanted }
       }
     case .jsonLines:
       try TargetFile.writing(path) { try writeJSONLines(snapshot, trees, $0) }

@@ -14,7 +14,7 @@ struct Import: ParsableCommand {
       yourself, write the line that the guess begins with to a file, change it, and give it by --schema.
 
       The first line that is wrong ends the import with exit code 6, and nothing is changed; the line, the place in it, the property and the value are told. With \
-      --skip-bad such lines are listed and left out, and the exit code is 1 where there are any. A new file appears when it is complete. A file \
+      --skip-bad such lines are listed and left out, and the exit code is 1 where there are any. A new file appears when it is complete. Other writers of the file wait until the import has ended. A file \
       that is synced is not written to.
         realm import app.realm people.csv --table Person
         realm import new.realm app.jsonl

@@ -48,7 +48,7 @@ struct RealmTool: ParsableCommand {
     } catch let error as QueryError {
       return (2, "\(error)")
     } catch let error as InterchangeError {
-      return (InterchangeError.exitCode, error.description)
+      return (error.isOfTarget ? OutputError.exitCode : InterchangeError.exitCode, error.description)
     } catch let error as SyncedFileRefusal {
       return (3, error.description)
     } catch let error as ExitCode {

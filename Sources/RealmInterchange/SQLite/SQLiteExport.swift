@@ -24,12 +24,14 @@ package final class SQLiteExport {
   ///
   /// - Parameters:
   ///   - trees: the names of the named trees to write.
+  ///   - shownPath: is what messages call the file.
   ///   - isInterrupted: is asked for each row; if it answers true, the export ends with an error.
   /// - Throws: `InterchangeError` if the library is missing or can't write; `StorageError`.
   package static func write(
-    _ snapshot: Snapshot, trees: [String], to path: String, isInterrupted: @escaping () -> Bool = { false }
+    _ snapshot: Snapshot, trees: [String], to path: String, shownAs shownPath: String? = nil,
+    isInterrupted: @escaping () -> Bool = { false }
   ) throws {
-    let file = try SQLiteFile(path: path, SQLiteLibrary())
+    let file = try SQLiteFile(path: path, shownAs: shownPath ?? path, SQLiteLibrary())
     // The file is thrown away if anything fails.
     try file.run("PRAGMA journal_mode=OFF")
     try file.run("BEGIN")

@@ -12,15 +12,18 @@ internal import RealmStorage
 final class SQLiteFile {
   private static let ok: CInt = 0
   private static let done: CInt = 101
+  /// SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN: https://sqlite.org/rescode.html.
+  private static let ofTarget: Set<CInt> = [8, 10, 13, 14]
   /// Read, write, create: https://sqlite.org/c3ref/c_open_autoproxy.html.
   private static let flags: CInt = 0x2 | 0x4
 
   private let library: SQLiteLibrary
-  private let path: String
+  /// For messages: the file gets another name when it is complete.
+  private let shownPath: String
   private var handle: SQLiteLibrary.Handle?
 
-  init(path: String, _ library: SQLiteLibrary) throws(InterchangeError) {
-    (self.path, self.library) = (path, library)
+  init(path: String, shownAs shownPath: String, _ library: SQLiteLibrary) throws(InterchangeError) {
+    (self.shownPath, self.library) = (shownPath, library)
     try check(library.open(path, &handle, Self.flags, nil))
   }
 
@@ -88,7 +91,8 @@ final class SQLiteFile {
   private func check(_ code: CInt) throws(InterchangeError) {
     guard code != Self.ok, code != Self.done else { return }
     let words = library.message(handle).map { String(cString: $0) } ?? "no memory"
-    throw InterchangeError("SQLite can't write \(path): \(words) (code \(code)).")
+    throw InterchangeError(
+      "SQLite can't write \(shownPath): \(words) (code \(code)).", isOfTarget: Self.ofTarget.contains(code))
   }
 }
 
