@@ -1,7 +1,6 @@
 import Foundation
 import RealmStorage
 import Synchronization
-import Synchronization
 
 /// Stores what an app knows of its users, in a realm file on this device: `sync_metadata.realm`.
 ///
