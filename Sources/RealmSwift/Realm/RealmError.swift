@@ -175,12 +175,12 @@ extension Realm.Error: _ObjectiveCBridgeable {
 }
 
 extension Realm.Error {
-  /// An error of a commit that all realms see, and that a loss of power may take back.
+  /// An error of a commit that other realms may have seen, and that the disk has not confirmed.
   init(unsureCommit error: StorageError) {
     let cause = Realm.Error(error)
     self.init(
       cause.code,
-      "the commit is made, and all realms see it; but the disk has not confirmed it, so that a loss of power may take it back: \(error.description)",
+      "the commit is made, and other realms may have seen it; but the disk has not confirmed it. Whether it is kept is known when the file is opened again: \(error.description)",
       path: cause.fileURL?.path)
   }
 

@@ -107,7 +107,7 @@ extension Realm {
   ///     their turn on this realm. A loss of power before that takes back all of these commits together.
   ///   - onComplete: is called on the thread, queue or actor of this realm, with nil when the commit survives a loss of power,
   ///     and with a `Realm.Error` if the transaction could not be committed: then nothing was written. If the disk fails after
-  ///     the commit, the error says that all realms see the commit and that a loss of power may take it back.
+  ///     the commit, the error says that other realms may have seen the commit, and whether it is kept is known when the file is opened again.
   /// - Precondition: a write transaction is open; otherwise the same as for `writeAsync`.
   /// - Returns: an id with which `cancelAsyncWrite(_:)` keeps `onComplete` from being called.
   @discardableResult
@@ -155,7 +155,7 @@ extension Realm {
   ///
   /// - Throws: what `block` throws; `CancellationError` if the task was cancelled before its turn; `Realm.Error` if the
   ///   transaction could not be begun or committed. In these cases nothing is written. If the disk fails after the commit, a
-  ///   `Realm.Error` says that all realms see the commit and that a loss of power may take it back.
+  ///   `Realm.Error` says that other realms may have seen the commit, and whether it is kept is known when the file is opened again.
   /// - Precondition: the realm belongs to the actor that calls, and is neither frozen nor read-only. Otherwise the program stops.
   @discardableResult
   public func asyncWrite<Result>(
