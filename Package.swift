@@ -45,6 +45,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "CPlatform", cSettings: cSettings),
+    .target(name: "CSQLite", cSettings: cSettings),
     .systemLibrary(
       name: "CSodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
@@ -68,7 +69,7 @@ let package = Package(
       swiftSettings: testedSettings),
     .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
-      name: "RealmInterchange", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
+      name: "RealmInterchange", dependencies: ["CSQLite", "RealmStorage"], swiftSettings: testedSettings),
     .target(
       name: "RealmSwift",
       dependencies: [

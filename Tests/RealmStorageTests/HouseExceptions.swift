@@ -116,7 +116,6 @@ enum HouseExceptions {
 
   /// Files outside of File, Node, Kernel and Runtime that leave memory safety aside, and by what.
   static let unsafe: [String] = [
-    "RealmInterchange/Input/InputBytes.swift: withUnsafeMutableBytes",
     "RealmStorage/Database/TableContent+Decoding.swift: unsafeUninitializedCapacity",
     "RealmStorage/Database/TableContent.swift: Unmanaged",
     "RealmStorage/Database/TableReference.swift: Unmanaged",

@@ -88,7 +88,7 @@ enum Tool {
   }
 
   /// The executable stands beside the test bundle.
-  private static let tool: URL = {
+  static let tool: URL = {
     #if os(macOS)
       let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
       return (bundle ?? Bundle.main.bundleURL).deletingLastPathComponent().appending(path: "realm")

@@ -12,7 +12,7 @@ final class ToolProcess {
     folder = FileManager.default.temporaryDirectory.appending(path: "realm-tool-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     input = Pipe()
-    process.executableURL = Self.tool
+    process.executableURL = Tool.tool
     process.arguments = arguments
     process.environment = key.map { ["REALM_KEY": $0] } ?? [:]
     process.standardInput = input
@@ -73,13 +73,13 @@ final class ToolProcess {
 
   /// Runs the tool with a text as its standard input, which is no terminal.
   static func run(_ arguments: [String], input: String = "", key: String? = nil) throws -> Tool.Outcome {
-    try run(tool, arguments, input: input, key: key)
+    try run(Tool.tool, arguments, input: input, key: key)
   }
 
   /// Runs the tool on a disk on which no file can have more than a number of blocks of 512 bytes.
   static func run(_ arguments: [String], blocks: Int) throws -> Tool.Outcome {
     let script = "trap '' XFSZ; ulimit -f \(blocks); exec \"$0\" \"$@\""
-    return try run(URL(filePath: "/bin/sh"), ["-c", script, tool.path] + arguments, input: "", key: nil)
+    return try run(URL(filePath: "/bin/sh"), ["-c", script, Tool.tool.path] + arguments, input: "", key: nil)
   }
 
   private static func run(
@@ -103,17 +103,6 @@ final class ToolProcess {
         complaint: try String(contentsOfFile: path + ".complaint", encoding: .utf8))
     }
   }
-
-  /// The executable stands beside the test bundle.
-  private static let tool: URL = {
-    #if os(macOS)
-      let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-      return (bundle ?? Bundle.main.bundleURL).deletingLastPathComponent().appending(path: "realm")
-    #else
-      return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "realm")
-    #endif
-  }()
 }
 
 /// Files beside a file of a test, and files that are made for one.

@@ -1,8 +1,10 @@
-/// Fields of CSV: texts as they are, null as nothing, an empty text as two quotation marks, dates as ISO 8601, data as base64, links as primary keys;
-/// lists, maps, embedded objects and values of any type as JSON.
+/// The form of fields of CSV. A text stands as it is, null is an empty field, and an empty text is two quotation marks. Dates are ISO 8601, data is base64,
+/// and links are primary keys. Lists, maps, embedded objects and values of any type are JSON.
 package enum CSVField {
-  /// By RFC 4180: what has the delimiter, a quotation mark or a line's end in it stands in quotation marks. Bytes are looked at: a mark behind a
-  /// quotation mark makes one character of both.
+  /// The field as it is written by RFC 4180: a field that has the delimiter, a quotation mark or a line's end in it stands in quotation marks.
+  ///
+  /// The function compares bytes and not characters, because a combining mark behind a quotation mark makes one character of both. A field that begins with a byte
+  /// order mark stands in quotation marks, too, so that no reader drops the mark.
   package static func quoted(_ field: String, delimiter: UInt8 = UInt8(ascii: ",")) -> String {
     guard
       field.utf8.starts(with: [0xef, 0xbb, 0xbf])

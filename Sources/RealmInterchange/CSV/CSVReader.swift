@@ -1,10 +1,11 @@
 /// Reads comma-separated values as RFC 4180 has them, in UTF-8. Lines end with a line feed, a carriage return, or both.
 ///
-/// By hand: readers at hand tell no places, take a whole file into memory, and don't tell an empty text from nothing.
+/// This reader is written by hand, because the packages that read CSV tell no places, take a whole file into memory, and do not tell an empty text from
+/// an empty field.
 package final class CSVReader {
   package struct Field: Sendable {
     package var text: String
-    /// It stands in quotation marks: then it is a text also where it is empty.
+    /// Whether the field stands in quotation marks. If it does and is empty, it is an empty text and not null.
     package var isQuoted: Bool
     package var line: Int
     /// The byte of its line, from 1 on.
@@ -21,9 +22,10 @@ package final class CSVReader {
   private var line = 1
   private var column = 1
   private var bytes = 0
-  /// What is wrong with the record at hand. It is told when the record was read, of which the rest would else be taken for another one.
+  /// The first fault of the record that is being read. The reader throws it at the end of the record, so that it does not take the rest of the record for
+  /// another one.
   private var problem: InputProblem?
-  /// An empty line is a record of one field with nothing in it. Else it is left out.
+  /// Whether an empty line is a record with one empty field. If it is not, the reader skips the line.
   package var keepsEmptyLines = false
 
   /// - Parameter delimiter: what stands between fields: an ASCII character that is neither a quotation mark nor a line's end.
@@ -82,7 +84,7 @@ package final class CSVReader {
     }
   }
 
-  /// What stands between quotation marks; two of them stand for one.
+  /// Reads the text between two quotation marks. In it two quotation marks stand for one.
   private func quoted(_ startLine: Int, _ startColumn: Int) throws -> [UInt8] {
     var text: [UInt8] = []
     _ = try advance()
@@ -120,7 +122,7 @@ package final class CSVReader {
     return byte
   }
 
-  /// A carriage return and a line feed end one line.
+  /// Counts a line that a byte ends. A carriage return with a line feed behind it ends one line, and not two.
   private func endLine(with byte: UInt8) throws(InterchangeError) {
     if byte == UInt8(ascii: "\r"), try input.peek() == UInt8(ascii: "\n") { _ = try input.next() }
     line += 1

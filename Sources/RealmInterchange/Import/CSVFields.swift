@@ -41,7 +41,7 @@ package enum CSVFields {
       if let key = target?.primaryKey { type = key.type }
     }
     if column.isCollection || isEmbedded { return try parsed(field, string) }
-    // What a plain text can't tell stands there as JSON of one member, as {"$primaryKey":null}.
+    // If a plain text can't tell the value, the field is a JSON object with one member, such as {"$primaryKey":null}.
     if column.type == .link || type == .date || type == .decimal128, field.text.hasPrefix("{\"$"),
       let node = try? parsed(field, string)
     {
@@ -87,7 +87,7 @@ package enum CSVFields {
     }
   }
 
-  /// Numbers that are none in JSON.
+  /// The node of a number that JSON has no form for, such as NaN.
   private static func special(_ type: ColumnType, _ string: JSONNode) -> JSONNode {
     guard type != .int64 else { return string }
     let member = JSONMember(name: type == .float ? "$float" : "$double", value: string)

@@ -6,7 +6,7 @@ package struct ObjectDraft: Sendable {
     /// The position in the schema.
     package var column: Int
     package var value: ValueDraft
-    /// Where it stands in the input.
+    /// The place of the value in the input.
     package var place: InputPlace
   }
 
@@ -33,7 +33,7 @@ package indirect enum ValueDraft: Sendable {
   case value(Value)
   case link(LinkDraft)
   case embedded(ObjectDraft)
-  /// Of a column of lists or sets, or in a mixed value.
+  /// A list or set of a column, or a list in a mixed value.
   case list([ValueDraft])
   case map([(key: String, value: ValueDraft)])
 

@@ -17,7 +17,7 @@ package final class ObjectInserter {
     let column: Int
   }
 
-  /// What is done with an object whose primary key another one has.
+  /// Tells how the inserter treats an object if another one has its primary key.
   package enum Duplicates: Sendable { case areProblems, replace }
 
   private final class OpenTable {

@@ -2,7 +2,7 @@ package import RealmStorage
 
 /// Guesses the columns of a table from values that are to be imported.
 package struct SchemaGuess {
-  /// What a value looks like.
+  /// The kinds of values that the guess tells apart.
   private enum Look: Hashable {
     case null, bool, int
     /// A whole number that a double can't hold.
@@ -109,7 +109,8 @@ package struct SchemaGuess {
     return look(ofString: text)
   }
 
-  /// Nil of a whole number that is no `Int64`, and of a number that is no double. 007 is no number at all, but a code.
+  /// The kind of a number. It is nil if the number is whole and does not fit `Int64`, or if it is too great for a double. A text such as 007 never gets here: it is
+  /// no number in JSON, but a code.
   private static func look(ofNumber text: String) -> Look? {
     if let number = Int64(text) { return number.magnitude > JSON.exactInteger ? .greatInt : .int }
     guard text.utf8.contains(where: { ".eE".utf8.contains($0) }), let number = Double(text), number.isFinite

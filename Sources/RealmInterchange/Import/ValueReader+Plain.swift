@@ -99,7 +99,7 @@ extension ValueReader {
     return Double(text).flatMap { $0.isFinite ? $0 : nil }
   }
 
-  /// What JSON has no number for.
+  /// A number that JSON has no form for; nil if the text names none.
   private static func special(_ text: String) -> Double? {
     switch text {
     case "Infinity": return .infinity

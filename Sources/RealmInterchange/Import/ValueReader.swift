@@ -13,7 +13,7 @@ package struct ValueReader {
     (self.tables, self.knowsKeys, self.skipsUnknown) = (tables, knowsKeys, skipsUnknown)
   }
 
-  /// What a reader found wrong; its offset is that of the text that was read.
+  /// A fault in a value. Its offset counts from the start of the text that was read.
   package struct Problem: Error {
     package var offset: Int
     package var value: String
@@ -26,7 +26,7 @@ package struct ValueReader {
     }
   }
 
-  /// The cells of an object.
+  /// The cells of an object, one for each member that is a property.
   ///
   /// - Parameters:
   ///   - level: so many objects stand around it.
@@ -203,7 +203,7 @@ package struct ValueReader {
     return .value(.map(ValueMap(entries: zip(drafts.map(\.key), values).map { (key: $0, value: $1) })))
   }
 
-  /// An object of one member whose name is a tag is what the tag says; any other is a map.
+  /// Reads an object of JSON. If its only member has the name of a tag, the tag tells the type of the value; any other object is a map.
   private func object(_ node: JSONNode, _ members: [JSONMember], _ level: Int) throws(Problem) -> ValueDraft {
     let types: [String: ColumnType] = [
       "$int": .int64, "$float": .float, "$double": .double, "$data": .data, "$date": .date,

@@ -111,9 +111,7 @@ package final class InputBytes {
     while true {
       var bytes = [UInt8](repeating: 0, count: Self.step)
       // `FileHandle` would wait until as much is there as is asked for.
-      let count = bytes.withUnsafeMutableBytes {
-        Foundation.read(handle.fileDescriptor, $0.baseAddress, $0.count)
-      }
+      let count = Foundation.read(handle.fileDescriptor, &bytes, bytes.count)
       if count >= 0 {
         bytes.removeLast(bytes.count - count)
         return bytes

@@ -8,7 +8,7 @@ package struct InputProblem: Error, CustomStringConvertible, Sendable {
   package var property: String?
   /// The value, cut short; nil where there is none.
   package var value: String?
-  /// A sentence without a subject: "is no whole number".
+  /// The rest of a sentence that begins with the property and the value: "is no whole number."
   package var reason: String
 
   package init(line: Int, column: Int, property: String? = nil, value: String? = nil, _ reason: String) {

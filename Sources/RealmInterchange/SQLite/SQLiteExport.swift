@@ -31,7 +31,7 @@ package final class SQLiteExport {
     _ snapshot: Snapshot, trees: [String], to path: String, shownAs shownPath: String? = nil,
     isInterrupted: @escaping () -> Bool = { false }
   ) throws {
-    let file = try SQLiteFile(path: path, shownAs: shownPath ?? path, SQLiteLibrary())
+    let file = try SQLiteFile(path: path, shownAs: shownPath ?? path)
     // The file is thrown away if anything fails.
     try file.run("PRAGMA journal_mode=OFF")
     try file.run("BEGIN")
@@ -149,7 +149,7 @@ package final class SQLiteExport {
     let columns = target.table.schema.columns
     let marks = Array(repeating: "?", count: target.columns.count + 1).joined(separator: ",")
     let row = try file.prepared("INSERT INTO \(Self.quoted(target.name)) VALUES (\(marks))")
-    var elements: [SQLiteLibrary.Handle?] = []
+    var elements: [OpaquePointer?] = []
     defer { for statement in [row] + elements { file.finish(statement) } }
     for (_, table) in target.collections {
       elements.append(try file.prepared("INSERT INTO \(Self.quoted(table)) VALUES (?,?,?)"))

@@ -101,3 +101,12 @@ extension Table {
     }
   }
 }
+
+extension WritableTable {
+  /// Adds a row of a key that is greater than those of all rows that the table has had; nil if it is not, or is too far ahead. Else as `insert(_:)`.
+  package func insert(
+    key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64? {
+    try usableWriter().insert(ahead: key, fill)
+  }
+}

@@ -199,13 +199,6 @@ public struct WritableTable {
     return try writer.insert(fill)
   }
 
-  /// Adds a row of a key that is greater than those of all rows that the table has had; nil if it is not, or is too far ahead. Else as `insert(_:)`.
-  package func insert(
-    key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
-  ) throws(StorageError) -> UInt64? {
-    try usableWriter().insert(ahead: key, fill)
-  }
-
   /// Adds a row of values by the names of columns. An optional column without a value gets null; another one gets its stored default, or the zero of
   /// its type if it has none.
   ///

@@ -72,6 +72,16 @@ extension TableWriter {
     }
   }
 
+  /// Adds a row of a key; nil if the key may have been given, or is so far ahead that few would be left.
+  func insert(
+    ahead key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
+  ) throws(StorageError) -> UInt64? {
+    guard key >= root.nextKey, key < min(TableRoot.maximumKey, root.nextKey + Self.mostAhead) else {
+      return nil
+    }
+    return try insert(key, fill)
+  }
+
   private func create(_ rows: [RowBatch.Row]) throws(StorageError) {
     let first = root.nextKey
     let new = rows.partitioningIndex { $0.key >= first }

@@ -144,16 +144,6 @@ final class TableWriter {
     try insert(root.nextKey, fill)
   }
 
-  /// Adds a row of a key; nil if the key may have been given, or is so far ahead that few would be left.
-  func insert(
-    ahead key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
-  ) throws(StorageError) -> UInt64? {
-    guard key >= root.nextKey, key < min(TableRoot.maximumKey, root.nextKey + Self.mostAhead) else {
-      return nil
-    }
-    return try insert(key, fill)
-  }
-
   /// Adds a row of a key.
   ///
   /// - Precondition: the key is none of those that were given.
