@@ -68,7 +68,7 @@ model:
 
 # The table by which letters are folded, from the data of python and perl, which must be that of its Unicode: CHECK=1 compares.
 letters:
-	python3 Tests/UnicodeTable/generate.py $(if $(CHECK),--check) Sources/CPlatform/letters.h
+	python3 Tests/UnicodeTable/generate.py $(if $(CHECK),--check) Sources/CRealmPlatform/letters.h
 
 # Logs that the model of the merge rules makes by chance are integrated, and compared with what the model makes of them.
 build/merge-model: $(wildcard Tests/MergeModel/*)

@@ -30,8 +30,8 @@ let package = Package(
     .library(name: "RealmInterchange", targets: ["RealmInterchange"]),
     .library(name: "RealmServer", targets: ["RealmServer"]),
     .library(name: "RealmWebSocket", targets: ["RealmWebSocket"]),
-    .library(name: "CSodium", targets: ["CSodium"]),
-    .library(name: "FuzzSupport", targets: ["FuzzSupport"]),
+    .library(name: "CRealmSodium", targets: ["CRealmSodium"]),
+    .library(name: "RealmFuzzSupport", targets: ["RealmFuzzSupport"]),
     .executable(name: "realm", targets: ["RealmTool"]),
   ],
   traits: [
@@ -44,15 +44,18 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
   ],
   targets: [
-    .target(name: "CPlatform", cSettings: cSettings),
-    .target(name: "CSQLite", cSettings: cSettings),
+    // A package that depends on this one can name no module as one of these: each name here that a product reaches says
+    // whose it is.
+    .target(name: "CRealmPlatform", cSettings: cSettings),
+    .target(name: "CRealmSQLite", cSettings: cSettings),
     .systemLibrary(
-      name: "CSodium", pkgConfig: "libsodium",
+      name: "CRealmSodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
     .systemLibrary(
-      name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+      name: "CRealmZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .target(
-      name: "RealmStorage", dependencies: ["CPlatform", "CSodium", "CZlib"], swiftSettings: testedSettings),
+      name: "RealmStorage", dependencies: ["CRealmPlatform", "CRealmSodium", "CRealmZlib"],
+      swiftSettings: testedSettings),
     .target(name: "RealmSync", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     // Empty without the trait.
     .target(
@@ -69,11 +72,11 @@ let package = Package(
       swiftSettings: testedSettings),
     .target(name: "RealmQuery", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
     .target(
-      name: "RealmInterchange", dependencies: ["CSQLite", "RealmStorage"], swiftSettings: testedSettings),
+      name: "RealmInterchange", dependencies: ["CRealmSQLite", "RealmStorage"], swiftSettings: testedSettings),
     .target(
       name: "RealmSwift",
       dependencies: [
-        "CPlatform", "RealmInterchange", "RealmQuery", "RealmStorage", "RealmSync", "RealmSyncClient",
+        "CRealmPlatform", "RealmInterchange", "RealmQuery", "RealmStorage", "RealmSync", "RealmSyncClient",
       ],
       swiftSettings: testedSettings),
     // No product is named after it: where case does not count, the tool's would be the same file.
@@ -86,16 +89,16 @@ let package = Package(
       ],
       swiftSettings: swiftSettings),
     .target(
-      name: "TestSupport", dependencies: ["RealmStorage"], path: "Tests/TestSupport",
+      name: "RealmTestSupport", dependencies: ["RealmStorage"], path: "Tests/RealmTestSupport",
       swiftSettings: testedSettings),
     .target(
-      name: "SyncSupport",
-      dependencies: ["RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "TestSupport"],
-      path: "Tests/SyncSupport", swiftSettings: testedSettings),
+      name: "RealmSyncSupport",
+      dependencies: ["RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "RealmTestSupport"],
+      path: "Tests/RealmSyncSupport", swiftSettings: testedSettings),
     .executableTarget(
       name: "sync-run",
       dependencies: [
-        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "SyncSupport", "TestSupport",
+        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "RealmSyncSupport", "RealmTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/SyncRun", swiftSettings: swiftSettings),
@@ -106,34 +109,35 @@ let package = Package(
     .executableTarget(
       name: "crash-run",
       dependencies: [
-        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "SyncSupport", "TestSupport",
+        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "RealmSyncSupport", "RealmTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/CrashRun", swiftSettings: swiftSettings),
     .target(
-      name: "FuzzSupport",
+      name: "RealmFuzzSupport",
       dependencies: [
-        "CAllocations", "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CRealmAllocations", "RealmTestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      path: "Tests/FuzzSupport", swiftSettings: testedSettings),
+      path: "Tests/RealmFuzzSupport", swiftSettings: testedSettings),
     .executableTarget(
       name: "fuzz-run",
       dependencies: [
-        "FuzzSupport", "RealmQuery", "RealmServer", "RealmStorage", "RealmSwift", "RealmSync",
-        "RealmSyncClient", "RealmWebSocket", "SyncSupport", "TestSupport",
+        "RealmFuzzSupport", "RealmQuery", "RealmServer", "RealmStorage", "RealmSwift", "RealmSync",
+        "RealmSyncClient", "RealmSyncSupport", "RealmTestSupport", "RealmWebSocket",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + network,
       path: "Tests/FuzzRun", swiftSettings: swiftSettings),
     .executableTarget(
       name: "processes-run",
       dependencies: [
-        "RealmServer", "RealmStorage", "RealmSwift", "RealmSync", "RealmSyncClient", "SyncSupport",
-        "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "RealmServer", "RealmStorage", "RealmSwift", "RealmSync", "RealmSyncClient", "RealmSyncSupport",
+        "RealmTestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/ProcessesRun", swiftSettings: swiftSettings),
-    .target(name: "CAllocations", path: "Tests/CAllocations", cSettings: cSettings),
+    .target(name: "CRealmAllocations", path: "Tests/CRealmAllocations", cSettings: cSettings),
     .executableTarget(
-      name: "allocation-run", dependencies: ["CAllocations", "RealmSwift"], path: "Tests/AllocationRun",
+      name: "allocation-run", dependencies: ["CRealmAllocations", "RealmSwift"], path: "Tests/AllocationRun",
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "engine-in-ten-lines", dependencies: ["RealmStorage"], path: "Examples/EngineInTenLines",
@@ -168,30 +172,31 @@ let package = Package(
       dependencies: ["RealmSwift", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/SharedToDo", exclude: ["demo.sh"], swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmStorageTests", dependencies: ["RealmStorage", "TestSupport"],
+      name: "RealmStorageTests", dependencies: ["RealmStorage", "RealmTestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmInterchangeTests", dependencies: ["RealmInterchange", "RealmStorage", "TestSupport"],
+      name: "RealmInterchangeTests", dependencies: ["RealmInterchange", "RealmStorage", "RealmTestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "RealmQueryTests", dependencies: ["RealmQuery", "RealmStorage", "TestSupport"],
+      name: "RealmQueryTests", dependencies: ["RealmQuery", "RealmStorage", "RealmTestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmSyncTests",
       dependencies: [
-        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "RealmWebSocket", "SyncSupport",
-        "TestSupport",
+        "RealmServer", "RealmStorage", "RealmSync", "RealmSyncClient", "RealmSyncSupport",
+        "RealmTestSupport", "RealmWebSocket",
       ] + network,
       exclude: ["Golden"], swiftSettings: swiftSettings),
     .testTarget(
       name: "RealmSwiftTests",
-      dependencies: ["Realm", "RealmSwift", "RealmStorage", "RealmSyncClient", "TestSupport"],
+      dependencies: ["Realm", "RealmSwift", "RealmStorage", "RealmSyncClient", "RealmTestSupport"],
       exclude: ["Threads/Snippets"], swiftSettings: swiftSettings),
     .testTarget(
       name: "MainActorTests", dependencies: ["RealmSwift"],
       swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]),
     .testTarget(
-      name: "RealmToolTests", dependencies: ["RealmTool", "api-coverage", "RealmStorage", "TestSupport"],
+      name: "RealmToolTests",
+      dependencies: ["api-coverage", "RealmStorage", "RealmTestSupport", "RealmTool"],
       exclude: ["Golden"],
       swiftSettings: swiftSettings),
   ]

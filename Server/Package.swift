@@ -26,7 +26,7 @@ let package = Package(
     .target(
       name: "Accounts",
       dependencies: [
-        .product(name: "CSodium", package: "realm-swift"),
+        .product(name: "CRealmSodium", package: "realm-swift"),
         .product(name: "RealmInterchange", package: "realm-swift"),
         .product(name: "RealmSwift", package: "realm-swift"),
       ], swiftSettings: swiftSettings),
@@ -81,7 +81,7 @@ let package = Package(
       dependencies: [
         "Accounts", "Definition", "Front", "Service",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "FuzzSupport", package: "realm-swift"),
+        .product(name: "RealmFuzzSupport", package: "realm-swift"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "RealmServer", package: "realm-swift"),
       ], path: "Tests/NetworkFuzz", swiftSettings: swiftSettings),

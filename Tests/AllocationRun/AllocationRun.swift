@@ -1,4 +1,4 @@
-import CAllocations
+import CRealmAllocations
 import Foundation
 import RealmSwift
 

@@ -15,7 +15,7 @@ for map in .build-test/checkouts/*/Sources/*/include/module.modulemap; do maps+=
 rm -rf "$symbols"
 mkdir -p "$symbols"
 swift symbolgraph-extract -module-name RealmSwift -target "$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)",/\1/p' | head -1)" \
-  -I "$built/Modules" -I Sources/CSodium -I Sources/CZlib \
+  -I "$built/Modules" -I Sources/CRealmSodium -I Sources/CRealmZlib \
   "${maps[@]}" \
   -minimum-access-level internal -emit-extension-block-symbols -output-dir "$symbols"
 "$built/api-coverage" --symbols "$symbols" --tests Tests/RealmSwiftTests "$@"

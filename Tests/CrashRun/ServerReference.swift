@@ -1,8 +1,8 @@
 import RealmServer
 import RealmStorage
 import RealmSync
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// What comes of the log of a server that nothing happens to, at any version.
 ///

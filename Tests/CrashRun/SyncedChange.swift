@@ -1,6 +1,6 @@
 import RealmStorage
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// What one transaction of a program does to a client's file, and to its twin.
 struct SyncedChange {

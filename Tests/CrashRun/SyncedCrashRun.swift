@@ -1,7 +1,7 @@
-import TestSupport
+import RealmTestSupport
 
 /// What must not happen to a synced file or to a server's. The run adds the seed.
-typealias SyncedFault = TestSupport.Violation
+typealias SyncedFault = RealmTestSupport.Violation
 
 /// What happened in a run, by name.
 final class CrashCounts {

@@ -1,8 +1,8 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// What a client's file would be if nothing went wrong: in memory, with a session that is told the same.
 final class Twin {

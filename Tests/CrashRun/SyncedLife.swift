@@ -1,8 +1,8 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// One life of a client's file. All that is done to the file is done to its twin first, so that it is known
 /// what a commit which the disk dies in may leave.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Synchronization
-import TestSupport
+import RealmTestSupport
 
 /// Kills processes and cuts power at every place a database writes, and looks at what opens afterwards.
 struct CrashRunCommand: ParsableCommand {

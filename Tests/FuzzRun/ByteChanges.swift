@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Changes bytes so that whoever decodes them meets what no writer writes.
 enum ByteChanges {

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Meta pages, random and changed, given to their decoder.
 struct Decoders {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import TestSupport
+import RealmTestSupport
 
 #if canImport(Darwin)
   import Darwin

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import RealmTestSupport
 
 /// Calls `body` with the path of a file of these bytes, which goes away afterwards with all that stands beside it.
 func withFile<Result>(_ bytes: ArraySlice<UInt8>, _ body: (String) throws -> Result) throws -> Result {

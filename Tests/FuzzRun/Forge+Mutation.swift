@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 extension Forge {
   /// The place of a ref: bits 42 to 56 the length, those below the unit. Bit 41 says that a node lies in memory.

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// A plain file taken apart, so that it can be changed and then vouched for again, all the way up.
 ///

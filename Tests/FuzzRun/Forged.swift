@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Plain files changed by someone who then makes all checksums fit. What they hold is the forger's to choose; reading
 /// them still ends, in bounded memory, with data or with a typed error.

@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// Changes what one side says in a conversation: its bytes, its order, and what single messages say.
 struct FrameChanges {

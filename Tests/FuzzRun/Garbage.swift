@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Files that no engine wrote: each is refused with a typed error, and left as it is.
 struct Garbage {

@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// A whole life of a database in a file, and the making of one, again and again, with a fault at the first call, the
 /// second, and so on until it ends without meeting it.

@@ -1,4 +1,4 @@
-/// The checksum of nodes and meta pages, made a second time from its description in `cplatform.h`: CRC-32C of the even
+/// The checksum of nodes and meta pages, made a second time from its description in `CRealmPlatform.h`: CRC-32C of the even
 /// 8-byte words (low half) and of the odd ones (high half).
 enum LocalChecksum {
   private static let table = makeTable()

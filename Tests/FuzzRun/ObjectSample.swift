@@ -1,6 +1,6 @@
 import Foundation
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 
 enum Rank: Int, PersistableEnum {
   case low = 1, high = 2

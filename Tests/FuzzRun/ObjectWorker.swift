@@ -2,7 +2,7 @@ import Foundation
 import RealmStorage
 @_spi(Testing) import RealmSwift
 import Synchronization
-import TestSupport
+import RealmTestSupport
 
 /// The process in which a realm of objects is used that something happened to, state by state. It tells each state before
 /// it begins, and ends where one stops the program.

@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// A realm of objects that something happened to, used as an app does: what it reads is right, or an error is thrown, or
 /// the program stops by a message that says why. A stop ends a process, so the states run in another one.

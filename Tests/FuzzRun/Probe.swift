@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Opens a file that something happened to, reads all of it and checks it.
 enum Probe {

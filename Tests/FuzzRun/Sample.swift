@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// A small database as a file's bytes, and what its meta pages name.
 ///

@@ -2,8 +2,8 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// A client and a server, of which one hears something else than the other one said. What is heard harms
 /// nobody but who said it: files stay sound, others are served, and nothing that was written is lost.

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// A file of device sync that something happened to, used as who owns it does: what it reads and says is what
 /// it would have been, or there is an error.

@@ -1,6 +1,6 @@
 import RealmStorage
 import RealmSyncClient
-import TestSupport
+import RealmTestSupport
 
 /// Files of device sync that are forged: what the sync keeps in them says something else, and all checksums
 /// fit. Using them still ends, with a typed error or without one.

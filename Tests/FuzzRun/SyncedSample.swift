@@ -1,6 +1,6 @@
 import RealmStorage
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// A file of device sync as a file's bytes, and what using it comes to.
 ///

@@ -2,8 +2,8 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// Uses a file of device sync as who owns it does: reads all of it, and goes on with a session.
 struct SyncedUse {

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// A file cut to every length.
 struct Truncations {

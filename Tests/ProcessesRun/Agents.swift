@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Processes ask to be the one that has the session of a synced file, give it up, close the file, are killed, and write meanwhile: one of them has it at a time, and
 /// whoever asks next gets it when that one is gone, however it went.

@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Processes that open one empty file at once, some of which are killed meanwhile: it stays empty or becomes a database, once,
 /// and nobody loses what it has committed.

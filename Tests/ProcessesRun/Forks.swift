@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 #if canImport(Darwin)
   import Darwin

@@ -1,4 +1,4 @@
-import TestSupport
+import RealmTestSupport
 
 #if canImport(Darwin)
   import Darwin

@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Workers commit and read; one after another is killed at a random moment and replaced.
 ///

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 extension Ledger {
   /// The count of each slot, of a version that satisfies all that any version does.

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// What all workers write, and what every version of it satisfies whoever wrote last:
 /// the balances of all accounts sum to zero; each row carries a digest of its values; the row of each worker's slot

@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// The folder beside the file is removed while nobody has the file open, which costs nothing, and while somebody has:
 /// that one writes no more, says why, and reads nothing wrong; who opens afterwards is refused or safe.

@@ -1,6 +1,6 @@
 import Foundation
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 
 #if canImport(Darwin)
   import Darwin

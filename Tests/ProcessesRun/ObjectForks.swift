@@ -1,6 +1,6 @@
 import Foundation
 @_spi(Testing) import RealmSwift
-import TestSupport
+import RealmTestSupport
 
 #if canImport(Darwin)
   import Darwin

@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Two threads of one process that take snapshots, look at them and give them up, as fast as they can.
 struct Readers {

@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// The control file is of another boot or another file, or is no control file, when nobody has the file open. What it
 /// says is then forgotten, and the file opens as its last writer left it.

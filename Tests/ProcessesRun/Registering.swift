@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Readers of several processes take and give up snapshots while a writer uses space again as soon as it may: no reader
 /// finds a page overwritten, and a killed reader's pins do not stay.

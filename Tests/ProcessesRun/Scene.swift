@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// How a process of the run opens a file.
 func options(isEncrypted: Bool) -> Database.Options {

@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// A process that does what it is told: a line for each order, a line for each answer.
 ///

@@ -3,8 +3,8 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// Workers write to a synced file and are killed, while a client's session uploads what they write and
 /// applies what another client has written. The session is in our process, or in one that is killed, too.

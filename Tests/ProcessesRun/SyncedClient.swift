@@ -2,7 +2,7 @@ import Foundation
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import TestSupport
+import RealmTestSupport
 
 /// How a process of the run opens a synced file.
 func syncedOptions(isEncrypted: Bool) -> Database.Options {

@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// Threads of one process that commit to a synced file, each for a slot of its own, on one handle.
 struct SyncedWriters {

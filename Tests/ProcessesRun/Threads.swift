@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Eight threads of one process commit together while another process commits in turn with them; then the same, and
 /// the eight are killed again and again.

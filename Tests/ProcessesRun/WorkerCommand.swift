@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import RealmStorage
 import Synchronization
-import TestSupport
+import RealmTestSupport
 
 #if canImport(Darwin)
   import Darwin

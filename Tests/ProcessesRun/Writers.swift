@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Threads of one process that commit, each for a slot of its own, on one handle.
 struct Writers {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import TestSupport
+import RealmTestSupport
 
 /// The program, in one of its roles.
 struct ProcessesRunCommand: ParsableCommand {

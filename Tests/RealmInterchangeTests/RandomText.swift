@@ -1,6 +1,6 @@
 import Foundation
 import RealmInterchange
-import TestSupport
+import RealmTestSupport
 
 extension SeededGenerator {
   /// Scalars that JSON, CSV, terminals or the tags of values take for something special, and those beside them.

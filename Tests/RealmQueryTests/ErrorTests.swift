@@ -1,6 +1,6 @@
 import RealmQuery
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @Suite struct ErrorTests {

@@ -1,6 +1,6 @@
 import RealmQuery
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Makes random trees that RQL can say.
 struct RandomSyntax {

@@ -127,6 +127,16 @@ import Testing
     }
   }
 
+  /// Names of modules and products are unique among all packages of a program. A program that has, say, a target
+  /// `TestSupport` of its own could not depend on this package if a library here were called the same.
+  @Test func `libraries and their targets begin with the name of the project`() throws {
+    let manifest = try String(
+      contentsOf: House.root.deletingLastPathComponent().appending(path: "Package.swift"), encoding: .utf8)
+    let names = manifest.matches(of: /\.(?:target|systemLibrary|library)\(\s*name: "([^"]+)"/).map { $0.1 }
+    #expect(names.count >= 18)
+    #expect(names.filter { !$0.hasPrefix("Realm") && !$0.hasPrefix("CRealm") } == [])
+  }
+
   @Test func `types and members are found in the text of a source`() {
     let text = """
       package final class A {

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// A database with nodes of every kind, columns of every kind, trees of several levels, a dictionary, a table whose lists
 /// have ids, an embedded table, a version that is kept by name, and a column and a table that were dropped and still

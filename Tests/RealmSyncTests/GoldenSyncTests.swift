@@ -2,8 +2,8 @@ import Foundation
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// Files of servers and of clients that earlier libraries wrote, with uploads that no server had yet: they go on as if

@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// A program that was started without standard output prints into no database.

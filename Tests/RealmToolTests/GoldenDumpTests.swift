@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// What the tool prints of files that earlier libraries wrote.

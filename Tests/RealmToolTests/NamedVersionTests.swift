@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Versions that are kept by name, as the tool shows them.

@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// What keeps a file from being opened, how a key is given, and files that are in use.

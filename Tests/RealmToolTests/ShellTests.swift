@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @testable import RealmStorage

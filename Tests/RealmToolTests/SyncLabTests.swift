@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// A sample script, and what it prints.

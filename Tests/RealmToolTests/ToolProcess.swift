@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// A run of the tool that reads what a test writes, and that a test may end by a signal.
 final class ToolProcess {

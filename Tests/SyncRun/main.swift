@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import RealmStorage
-import SyncSupport
+import RealmSyncSupport
 
 /// Tries the core of device sync against the model of its rules.
 struct SyncRun: ParsableCommand {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes Sources/CPlatform/letters.h: simple case folding, and decompositions without nonspacing marks.
+"""Writes Sources/CRealmPlatform/letters.h: simple case folding, and decompositions without nonspacing marks.
 
 usage: generate.py FILE          writes the table
        generate.py --check FILE  compares the table with the one that would be written
@@ -157,8 +157,8 @@ def table():
 // without nonspacing marks (General_Category Mn), but for Hangul syllables and for the marks U+E0100 to U+E01EF.
 //
 // Both are looked up alike: the block of {BLOCK} scalars gives the number of a block of places, which has one for each scalar.
-#ifndef CPLATFORM_LETTERS_H
-#define CPLATFORM_LETTERS_H
+#ifndef CREALMPLATFORM_LETTERS_H
+#define CREALMPLATFORM_LETTERS_H
 
 #include <stdint.h>
 

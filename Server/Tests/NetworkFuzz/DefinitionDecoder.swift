@@ -1,5 +1,5 @@
 import Definition
-import FuzzSupport
+import RealmFuzzSupport
 import RealmServer
 
 /// The reader of the file that defines an app, with the predicates in it.

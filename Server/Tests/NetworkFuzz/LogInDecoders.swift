@@ -1,6 +1,6 @@
 import Accounts
 import Foundation
-import FuzzSupport
+import RealmFuzzSupport
 import Service
 
 /// What the server makes of the bodies of requests about users, and of the tokens and keys in requests.

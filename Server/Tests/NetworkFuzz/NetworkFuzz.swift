@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import FuzzSupport
+import RealmFuzzSupport
 
 /// Gives changed inputs to the decoders of the server that stand in this package. The others, which read messages of device sync
 /// and queries, are those of `fuzz-run network` in the package above.

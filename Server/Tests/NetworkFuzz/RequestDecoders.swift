@@ -1,5 +1,5 @@
 import Front
-import FuzzSupport
+import RealmFuzzSupport
 import NIOCore
 import NIOHTTP1
 

@@ -1,4 +1,4 @@
-import CSQLite
+import CRealmSQLite
 internal import RealmStorage
 
 /// A SQLite file that is being made.

@@ -1,4 +1,4 @@
-import CSodium
+import CRealmSodium
 
 /// Gathers the instructions of a transaction into changesets of at most 1 MiB, and puts these into the changelog of the file with what undoes them.
 ///

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Differs from boot to boot: what was noted in shared memory before a boot means nothing after it.
 package struct BootID: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import CZlib
+import CRealmZlib
 
 /// Compresses bytes that are stored or sent, as zlib streams (RFC 1950).
 package enum Deflate {

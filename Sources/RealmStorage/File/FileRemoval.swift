@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 #if canImport(Darwin)
   import Darwin

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 import Synchronization
 
 #if canImport(Darwin)

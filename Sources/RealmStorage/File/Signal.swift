@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 import Synchronization
 
 /// What threads wait for: each time it is raised, one of those that wait goes on, or all.

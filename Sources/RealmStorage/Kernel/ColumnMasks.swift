@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 extension PackedIntegers {
   /// Which of the first `count` distances lie in `range`.

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Some of the values of a column of a cluster, put one after another: those at places in order.
 enum Gather {

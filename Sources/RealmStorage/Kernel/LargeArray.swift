@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Numbers by their place, zero at first, in memory of the process's allocator: a second sort takes the memory of the first,
 /// where memory that is new takes as long to get as the sorting. Of many what is new lies in large pages, which who goes

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Numbers with the places of what they stand for, to be sorted.
 package struct NumberSort: ~Copyable {

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Integers as their distance from a base, in a power-of-two number of bits each.
 ///

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Texts and data that stand one after another, as pieces hold them.
 package enum PackedTexts {

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Makes Strings of UTF-8.
 ///

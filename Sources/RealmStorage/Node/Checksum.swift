@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 extension RawSpan {
   /// CRC-32C of the even and of the odd 8-byte words: 64 bits that every torn sector must fool twice.

@@ -1,4 +1,4 @@
-import CSodium
+import CRealmSodium
 
 /// Secret bytes outside of Swift's heap, wiped when they go.
 final class SecretBytes: @unchecked Sendable {

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// The access to nodes for the length of a function.
 ///

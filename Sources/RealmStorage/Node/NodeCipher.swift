@@ -1,4 +1,4 @@
-import CSodium
+import CRealmSodium
 
 /// Seals nodes and meta pages of an encrypted file. No floor above sees ciphertext.
 ///

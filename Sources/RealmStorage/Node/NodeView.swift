@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// A node's bytes, for the length of a function.
 ///

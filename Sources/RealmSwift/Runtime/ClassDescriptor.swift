@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// What the compiler recorded about a class (Swift ABI: TypeMetadata.rst, "Class metadata" and "Type context descriptors").
 struct ClassDescriptor {

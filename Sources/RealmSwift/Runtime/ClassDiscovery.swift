@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Finds classes that nobody registered: each image of the process lists its types.
 enum ClassDiscovery {

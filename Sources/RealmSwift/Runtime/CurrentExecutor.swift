@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// The executor that runs the current code.
 ///

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Frees objects that hold others one after another instead of within one another: a chain of links may be longer than the stack
 /// allows.

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Makes instances of a model class. Its `init()` is not `required`, so that Swift itself can't call it.
 @usableFromInline

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// Lets code that follows links or nested values by calls end before the stack does.
 enum Stack {

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 
 /// A thread of this process. No two threads have the same id, even if one ended before the other began.
 struct ThreadID: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import CPlatform
+import CRealmPlatform
 import Synchronization
 
 /// A reference to an object that somebody else keeps. It is used without counting references.

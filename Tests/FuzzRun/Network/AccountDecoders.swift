@@ -1,5 +1,5 @@
 import Foundation
-import FuzzSupport
+import RealmFuzzSupport
 import RealmSwift
 
 /// What a client makes of answers about users: log-ins, profiles, API keys, errors, and the tokens and documents in them.

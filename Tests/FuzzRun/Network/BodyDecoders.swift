@@ -1,4 +1,4 @@
-import FuzzSupport
+import RealmFuzzSupport
 import RealmStorage
 import RealmSync
 

@@ -1,5 +1,5 @@
 #if Sync
-  import FuzzSupport
+  import RealmFuzzSupport
   import NIOCore
   import RealmWebSocket
 

@@ -1,4 +1,4 @@
-import FuzzSupport
+import RealmFuzzSupport
 import RealmSync
 
 /// The readers of messages of device sync, of all kinds and of some.

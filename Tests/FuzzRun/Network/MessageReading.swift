@@ -1,6 +1,6 @@
-import FuzzSupport
+import RealmFuzzSupport
 import RealmSync
-import SyncSupport
+import RealmSyncSupport
 
 /// Reads messages, and makes samples of them.
 enum MessageReading {

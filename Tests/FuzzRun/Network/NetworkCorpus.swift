@@ -1,5 +1,5 @@
 import Foundation
-import FuzzSupport
+import RealmFuzzSupport
 
 /// Inputs that stand in the repository.
 enum NetworkCorpus {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FuzzSupport
+import RealmFuzzSupport
 
 /// Gives changed inputs to all that reads bytes of the network, as far as this package sees it.
 struct NetworkFuzz: ParsableCommand {

@@ -1,7 +1,7 @@
-import FuzzSupport
+import RealmFuzzSupport
 import RealmStorage
 import RealmSync
-import SyncSupport
+import RealmSyncSupport
 
 /// The readers of parts of messages, and of what stands around them.
 enum PartDecoders {

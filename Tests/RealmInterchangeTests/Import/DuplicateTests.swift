@@ -1,6 +1,6 @@
 import RealmInterchange
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Objects whose primary key another one has, and lines that are wrong among good ones.

@@ -1,6 +1,6 @@
 import RealmInterchange
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @Suite struct SchemaReaderTests {

@@ -1,6 +1,6 @@
 import RealmInterchange
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Objects of one table, from JSON Lines and from CSV.

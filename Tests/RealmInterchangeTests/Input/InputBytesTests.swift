@@ -1,6 +1,6 @@
 import Foundation
 import RealmInterchange
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @Suite struct InputBytesTests {

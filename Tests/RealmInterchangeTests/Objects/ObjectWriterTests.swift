@@ -1,6 +1,6 @@
 import RealmInterchange
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Values that go from a row to an object's line and back. Whole databases do so in `WholeDatabaseTests`.

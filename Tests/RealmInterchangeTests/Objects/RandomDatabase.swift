@@ -1,6 +1,6 @@
 import RealmInterchange
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Random tables with random rows: columns of each kind, links in all directions, embedded objects in each other, mixed values with links.
 struct RandomDatabase {

@@ -1,6 +1,6 @@
 import RealmInterchange
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Databases that are written as lines, and made anew of them.

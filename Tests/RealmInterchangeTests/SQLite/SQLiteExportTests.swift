@@ -1,7 +1,7 @@
 import Foundation
 import RealmInterchange
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @Suite(.enabled(if: SQLiteReader.isThere, "SQLite's library is not on this machine."))

@@ -1,5 +1,5 @@
 import RealmInterchange
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @Suite struct DigitsTests {

@@ -1,6 +1,6 @@
 import RealmInterchange
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Random values of each type, often at the ends of what a type can hold.
 struct RandomValue {

@@ -1,6 +1,6 @@
 import RealmQuery
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// The objects of the conformance tables: three persons A, B and C, and the dogs Rex and Ida.

@@ -2,7 +2,7 @@ import Foundation
 import RealmQuery
 import RealmStorage
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @Suite struct BindingLimitTests {

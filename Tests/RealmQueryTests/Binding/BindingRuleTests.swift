@@ -1,6 +1,6 @@
 import RealmQuery
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// What the rules say of queries that no table has.

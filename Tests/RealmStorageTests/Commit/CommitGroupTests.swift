@@ -1,5 +1,5 @@
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @testable import RealmStorage

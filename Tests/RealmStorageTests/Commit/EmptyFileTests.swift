@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @testable import RealmStorage

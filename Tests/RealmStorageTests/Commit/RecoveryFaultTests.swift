@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 #if canImport(Darwin)

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// A meta page whose sync failed stands in the cache, where the system takes it for clean, and not on the disk.

@@ -1,4 +1,4 @@
-import TestSupport
+import RealmTestSupport
 
 @testable import RealmStorage
 

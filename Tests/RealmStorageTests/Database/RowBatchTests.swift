@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Lookups of many rows, against those of one.

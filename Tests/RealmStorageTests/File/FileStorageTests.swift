@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import RealmStorage
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @Suite struct FileStorageTests {

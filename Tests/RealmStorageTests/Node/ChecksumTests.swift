@@ -1,5 +1,5 @@
-import CPlatform
-import TestSupport
+import CRealmPlatform
+import RealmTestSupport
 import Testing
 
 @testable import RealmStorage

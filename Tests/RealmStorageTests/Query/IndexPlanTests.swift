@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Each column with an index has a twin without one that holds the same values: a condition on either finds the same rows.

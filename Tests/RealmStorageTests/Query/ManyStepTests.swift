@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Paths of many steps over lists that link in circles: there are more ways than anybody can follow, and three rows.

@@ -1,6 +1,6 @@
 import RealmStorage
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Sorts and distinct values with memory for few rows answer what those with memory for all do.

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Tables as plain values, and what predicates, sorts and aggregates say of them, told in the plainest way.
 struct QueryModel {

@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Random tables and predicates; all values are of small domains, so that conditions often hold.
 struct QuerySample {

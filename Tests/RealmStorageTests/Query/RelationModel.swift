@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Relations, told in the plainest way: both sides are lists of groups of values.
 extension QueryModel {

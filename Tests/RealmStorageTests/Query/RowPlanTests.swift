@@ -1,6 +1,6 @@
 import RealmStorage
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Compares what random plans find with what the plain model finds.

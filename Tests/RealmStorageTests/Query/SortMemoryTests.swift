@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// The memory that is this process's own, looked at again and again while something runs.

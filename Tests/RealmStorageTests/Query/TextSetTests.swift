@@ -1,5 +1,5 @@
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Many texts of which one must be equal, and patterns of many stars.

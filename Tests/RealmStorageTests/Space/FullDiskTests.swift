@@ -1,4 +1,4 @@
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @testable import RealmStorage

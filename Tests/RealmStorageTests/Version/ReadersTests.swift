@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Readers of old versions beside a thread that writes. Under ThreadSanitizer too: `make tsan`.

@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 import Testing
 
 // One class in two versions for each pair of types, whose only property has one type and then another.

@@ -2,7 +2,7 @@ import Foundation
 import RealmStorage
 import RealmSwift
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @Suite struct SchemaVersionTests: PetFileTests {

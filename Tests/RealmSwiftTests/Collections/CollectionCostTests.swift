@@ -1,6 +1,6 @@
 import Foundation
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// What loops over collections cost: in proportion to the elements, so that ten times as many take no hundred times as long.

@@ -1,6 +1,6 @@
 import Foundation
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// A property of a random type, with a random value as a text that tells it, and what that is in each other type.

@@ -1,7 +1,7 @@
 import Foundation
 import RealmSwift
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 private class Link: Object, Codable {

@@ -1,5 +1,5 @@
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 import Testing
 
 class Address: EmbeddedObject {

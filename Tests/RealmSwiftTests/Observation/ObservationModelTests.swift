@@ -3,7 +3,7 @@ import Foundation
 import RealmStorage
 import RealmSwift
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 class Village: Object {

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import RealmStorage
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// What these tests change of a person.

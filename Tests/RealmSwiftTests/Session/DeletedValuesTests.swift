@@ -1,6 +1,6 @@
 import Foundation
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Handles of deleted objects in realms that keep their values.

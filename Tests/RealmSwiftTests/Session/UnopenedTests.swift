@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 import Testing
 
 private class OtherPerson: Object {

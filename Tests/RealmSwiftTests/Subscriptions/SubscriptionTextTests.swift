@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @testable import RealmSwift

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 
 class MoneyAccount: Object {
   @Persisted(primaryKey: true) var id: Int

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import RealmSwift
 import Synchronization
-import TestSupport
+import RealmTestSupport
 
 /// What several threads count.
 final class Tally: Sendable {

@@ -129,8 +129,8 @@
         [
           "swiftc", "-swift-version", "6", "-strict-concurrency=complete", "-diagnostic-style", "llvm",
           "-module-name", "Snippets", "-wmo", "-I", products.appendingPathComponent("Modules").path,
-          "-I", package.appendingPathComponent("Sources/CSodium").path,
-          "-I", package.appendingPathComponent("Sources/CZlib").path,
+          "-I", package.appendingPathComponent("Sources/CRealmSodium").path,
+          "-I", package.appendingPathComponent("Sources/CRealmZlib").path,
           "-module-cache-path", products.appendingPathComponent("ModuleCache").path,
           folder.appendingPathComponent("Models.swift").path,
         ] + moduleMaps + arguments)

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 import Testing
 
 @Suite(.serialized) struct StressTests {

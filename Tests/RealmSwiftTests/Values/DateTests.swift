@@ -1,6 +1,6 @@
 import Foundation
 import RealmSwift
-import TestSupport
+import RealmTestSupport
 import Testing
 
 class Event: Object {

@@ -1,8 +1,8 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// Resets and refusals as a client's session carries them out, and messages of any kind.

@@ -1,8 +1,8 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// A client's file whose session a test drives as a server would. Every message goes through its bytes.
 final class DrivenFile {

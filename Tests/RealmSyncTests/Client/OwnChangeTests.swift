@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
+import RealmSyncSupport
 import Testing
 
 /// What a server tells in the name of a file: its own changes that were decided, and nothing else.

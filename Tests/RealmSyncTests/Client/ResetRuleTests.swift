@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
+import RealmSyncSupport
 import Testing
 
 /// Resets that begin anew before the first one is carried out.

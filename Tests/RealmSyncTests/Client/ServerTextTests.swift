@@ -1,6 +1,6 @@
 import RealmSync
 import RealmSyncClient
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// What a server says for people.

@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
+import RealmSyncSupport
 import Testing
 
 /// What a file shows where it has changes that are pending, and others have changed the same objects.

@@ -1,5 +1,5 @@
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// Clients and a server whose messages are late and lost. `make sync-sim` runs many more.

@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
+import RealmSyncSupport
 import Testing
 
 /// Resets whose step has several parts: these stand in the file until all have come, so that a reset takes no more memory than a part.

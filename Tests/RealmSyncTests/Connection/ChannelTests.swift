@@ -1,7 +1,7 @@
 import Dispatch
 import RealmSync
 import RealmSyncClient
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// The channels of a connection.

@@ -2,8 +2,8 @@ import Dispatch
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// A file of a client, with its session over a driven network.
 final class NetworkedFile {

@@ -1,7 +1,7 @@
 import RealmServer
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// The server of an app behind a driven network. It works when it is told to, on the thread of the test.
 final class NetworkedServer {

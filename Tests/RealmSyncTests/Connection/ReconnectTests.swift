@@ -1,7 +1,7 @@
 import Dispatch
 import RealmSync
 import RealmSyncClient
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// How a connection is made again that was lost, or that could not be made.

@@ -1,8 +1,8 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// Several handles have a synced file open, as several processes do: one of them has the session.

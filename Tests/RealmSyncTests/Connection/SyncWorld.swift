@@ -2,7 +2,7 @@ import Foundation
 import RealmServer
 import RealmStorage
 import RealmSyncClient
-import TestSupport
+import RealmTestSupport
 
 /// A user's files and their connection, the server of an app if a test wants one, and a clock that stands still by itself.
 final class SyncWorld {

@@ -2,8 +2,8 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Synchronization
 import Testing
 

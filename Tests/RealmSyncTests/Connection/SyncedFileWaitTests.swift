@@ -2,8 +2,8 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// What waits for something of a session is told once, and never too early.

@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// The subscriptions of a client's file.

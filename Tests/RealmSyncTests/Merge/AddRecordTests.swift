@@ -1,8 +1,8 @@
 import RealmServer
 import RealmStorage
 import RealmSync
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// What is recorded of adds to a number, as a value that arrives late asks for it.

@@ -1,6 +1,6 @@
 import RealmStorage
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// Collections of an object that are changed many times: they are held in memory meanwhile, and are to be as if each change had been made in the file.

@@ -2,8 +2,8 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// Many changes of one collection in one changeset, and many links to objects that come later. The work is counted: elements and links that are looked at.

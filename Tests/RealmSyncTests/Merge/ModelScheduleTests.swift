@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import SyncSupport
+import RealmSyncSupport
 import Testing
 
 /// Logs that the model of the merge rules made by chance, and what it made of them. `make sync-model` compares many more.

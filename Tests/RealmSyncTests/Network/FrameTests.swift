@@ -1,7 +1,7 @@
 #if Sync
   import NIOCore
   import RealmWebSocket
-  import TestSupport
+  import RealmTestSupport
   import Testing
 
   /// Frames of WebSockets, of both sides.

@@ -1,6 +1,6 @@
 import RealmStorage
 import RealmSync
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Parts of steps whose objects pass as the bytes of their creation.

@@ -1,8 +1,8 @@
 import Foundation
 import RealmStorage
 import RealmSync
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 @Suite struct MessageCodingTests {

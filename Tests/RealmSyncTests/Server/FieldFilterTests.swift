@@ -1,6 +1,6 @@
 import RealmServer
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Filters that are made from predicates.

@@ -1,6 +1,6 @@
 import RealmServer
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 
 /// Makes random predicates, filters and objects.
 struct FilterMaker {

@@ -1,8 +1,8 @@
 import RealmServer
 import RealmStorage
 import RealmSync
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// The history of a server has a size, and may have a limit.

@@ -1,6 +1,6 @@
 import RealmStorage
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 
 /// Makes instructions of every kind, of places and with values of every kind, most of which do not fit each other.
 struct HostileMaker {

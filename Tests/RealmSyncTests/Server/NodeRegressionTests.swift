@@ -1,9 +1,9 @@
 import RealmServer
 import RealmStorage
 import RealmSync
-import SyncSupport
+import RealmSyncSupport
 import Synchronization
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Uploads that pass a limit, files that can't be written, and settings that grow.

@@ -2,7 +2,7 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
+import RealmSyncSupport
 import Testing
 
 /// What becomes of a file between its registration and its first steps: of a new file, and of one that is reset.

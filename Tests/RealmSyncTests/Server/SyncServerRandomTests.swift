@@ -1,8 +1,8 @@
 import RealmServer
 import RealmStorage
 import RealmSync
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// Clients that send anything, and histories of any kind.

@@ -1,8 +1,8 @@
 import RealmServer
 import RealmStorage
 import RealmSync
-import SyncSupport
-import TestSupport
+import RealmSyncSupport
+import RealmTestSupport
 import Testing
 
 /// What the server tells sessions that run, and when.

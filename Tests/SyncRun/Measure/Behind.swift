@@ -3,7 +3,7 @@ import Foundation
 import RealmServer
 import RealmStorage
 import RealmSync
-import SyncSupport
+import RealmSyncSupport
 
 /// A client is behind many changes, of which a few concern it.
 struct Behind {

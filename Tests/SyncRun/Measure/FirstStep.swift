@@ -4,7 +4,7 @@ import RealmServer
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
+import RealmSyncSupport
 
 /// A new client gets all objects.
 struct FirstStep {

@@ -2,7 +2,7 @@ import Foundation
 import RealmServer
 import RealmStorage
 import RealmSync
-import SyncSupport
+import RealmSyncSupport
 
 /// Two replicas append to one list, and neither sees what the other does.
 struct Lists {

@@ -2,7 +2,7 @@ import Foundation
 import RealmStorage
 import RealmSync
 import RealmSyncClient
-import SyncSupport
+import RealmSyncSupport
 
 /// Changes of others meet pending changes of the same objects.
 struct Meeting {

@@ -1,7 +1,7 @@
 import RealmServer
 import RealmStorage
 import RealmSync
-import TestSupport
+import RealmTestSupport
 
 /// The class whose objects are written and told: that of the benchmarks, with 104 bytes of content on average.
 struct Person {

@@ -2,7 +2,7 @@ import Foundation
 import RealmServer
 import RealmStorage
 import RealmSync
-import SyncSupport
+import RealmSyncSupport
 
 /// A server's state in a file, and what its replicas have sent.
 struct MeasuredServer {

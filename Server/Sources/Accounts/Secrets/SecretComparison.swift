@@ -1,4 +1,4 @@
-import CSodium
+import CRealmSodium
 
 /// Compares secrets with what somebody gives for them.
 public enum SecretComparison {

@@ -1,4 +1,4 @@
-import CSodium
+import CRealmSodium
 import Foundation
 
 /// What is used of libsodium.

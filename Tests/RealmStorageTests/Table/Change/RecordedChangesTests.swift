@@ -1,6 +1,6 @@
 import Foundation
 import RealmStorage
-import TestSupport
+import RealmTestSupport
 import Testing
 
 /// Transactions are recorded on one database and applied to another one, undone there and made again.
