@@ -1,14 +1,14 @@
-# Each target does all its own set-up on a fresh machine.
+# Each target installs what it needs on a new machine.
 
-# The main job, on real input; and the tests.
-.PHONY: install line-coverage sync-demo sync-load sync-faults server server-test demo test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz network-fuzz processes allocations letters format format-check setup bench bench-setup clean
+# The names of targets that are not files.
+.PHONY: install line-coverage sync-demo sync-load sync-faults server server-test demo release test coverage docs tsan crash crash-slow model sync-model sync-sim sync-measure sync-mutants mutants fuzz network-fuzz processes allocations letters format format-check setup bench bench-setup clean
 
 STATES ?= 1000000
 
 setup:
 	@bash .ci/setup
 
-# A package catalogue as objects: SAMPLE=1 for the bundled one, KEY_FILE for an encrypted realm.
+# Imports a package catalogue as objects. SAMPLE=1 uses the bundled catalogue, and KEY_FILE makes an encrypted realm.
 demo: setup
 	swift build -c release --product package-catalog
 	swift build -c release --product realm
@@ -16,7 +16,7 @@ demo: setup
 	.build/release/realm check build/catalog.realm $(if $(KEY_FILE),--key-file $(KEY_FILE))
 	.build/release/realm stats build/catalog.realm $(if $(KEY_FILE),--key-file $(KEY_FILE))
 
-# The library optimized, in a build folder of its own: FILTER=name for some of the tests.
+# Runs the tests with the optimized library, in a build folder of their own. FILTER=name selects some of the tests.
 test: setup
 	REALM_OPTIMIZED_TESTS=1 swift test --scratch-path .build-test $(if $(FILTER),--filter $(FILTER))
 
@@ -36,7 +36,8 @@ crash-slow: release
 fuzz: release
 	.build/release/fuzz-run
 
-# Changed inputs for all that reads bytes of the network: EXECUTIONS=n for each decoder (50,000,000 unless given), SEED=n, QUICK=1 for a few seconds.
+# Gives changed inputs to all decoders of bytes from the network. EXECUTIONS=n is the number for each decoder (default 50,000,000), SEED=n
+# the first seed, and QUICK=1 makes a run of a few seconds.
 network-fuzz: setup
 	swift build -c release --product fuzz-run
 	swift build -c release --package-path Server --product network-fuzz
@@ -45,32 +46,34 @@ network-fuzz: setup
 
 fuzzing = $(if $(QUICK),--quick,--executions $(or $(EXECUTIONS),50000000)) $(if $(SEED),--seed $(SEED))
 
-# How often reads of objects ask for memory.
+# Counts how often reads of objects allocate memory.
 allocations: release
 	.build/release/allocation-run
 
 processes: release
 	.build/release/processes-run
 
-# What of RealmSwift's API the built module has: writes the README's table. GAPS=1 lists what is missing, CHECK=1 compares only.
+# Finds which parts of RealmSwift's API the built module has, and writes the README's table. GAPS=1 lists what is missing, and CHECK=1 only
+# compares the table.
 coverage: setup
 	@bash Tests/ApiCoverage/run.sh $(if $(GAPS),--gaps,$(if $(CHECK),--check README.md,--write README.md))
 
-# The reference of both modules, from the comments in their sources: build/docs.
+# Builds the reference of both modules from the comments in their sources, in build/docs.
 docs: setup
 	@bash .ci/docs
 
-# A search through a model of the commit protocol: SLOW=1 for wider bounds, RULE=name for the way to one violation.
+# Searches a model of the commit protocol. SLOW=1 searches within wider bounds, and RULE=name shows the way to a violation without that rule.
 model:
 	@mkdir -p build
 	$(CXX) -O2 -std=c++17 -Wall -Wextra -o build/commit-model Tests/CommitModel/*.cpp
 	build/commit-model $(if $(SLOW),--slow) $(if $(RULE),--without $(RULE))
 
-# The table by which letters are folded, from the data of python and perl, which must be that of its Unicode: CHECK=1 compares.
+# Writes the table for folding letters from the data of Python and Perl, which must have the Unicode version of the table. CHECK=1 only
+# compares the table.
 letters:
 	python3 Tests/UnicodeTable/generate.py $(if $(CHECK),--check) Sources/CRealmPlatform/letters.h
 
-# Logs that the model of the merge rules makes by chance are integrated, and compared with what the model makes of them.
+# Integrates random logs from the model of the merge rules, and compares the results with those of the model (`sync-model`).
 build/merge-model: $(wildcard Tests/MergeModel/*)
 	mkdir -p build
 	$(CXX) -O2 -std=c++17 -Wall -Wextra -o build/merge-model Tests/MergeModel/*.cpp
@@ -79,7 +82,7 @@ sync-model: setup build/merge-model
 	swift build -c release --product sync-run
 	build/merge-model export 1 $(or $(SEEDS),20000) | .build/release/sync-run compare
 
-# Clients and a server whose messages are late and lost.
+# Simulates clients and a server with messages that are delayed and lost.
 sync-sim: setup
 	swift build -c release --product sync-run
 	.build/release/sync-run simulate --seeds $(or $(SEEDS),3000)
@@ -88,19 +91,20 @@ sync-measure: setup
 	swift build -c release --product sync-run
 	.build/release/sync-run measure
 
-# Two programs with one list and a server: one goes offline, both change the list, and they agree again.
+# Runs two programs with one list, and a server. One program goes offline, both change the list, and in the end they agree again.
 sync-demo: setup
 	swift build -c release --product shared-todo
 	swift build -c release --package-path Server --product realm-server
 	bash Examples/SharedToDo/demo.sh .build/release/shared-todo Server/.build/release/realm-server
 
-# What device sync costs over the network: QUICK=1 for fewer objects, ROWS="S9 S11" for some of the rows.
+# Measures device sync over the network. QUICK=1 uses fewer objects, and ROWS="S9 S11" selects some of the rows.
 sync-load: setup
 	swift build -c release --package-path Server --product realm-server
 	swift build -c release --package-path Server --product sync-load
 	Server/.build/release/sync-load measure Server/.build/release/realm-server $(if $(QUICK),--quick) $(if $(ROWS),--rows $(ROWS))
 
-# Servers and clients that are killed, cut off, slowed down, out of space, and set back: QUICK=1, ROWS="kill cut" for some of the rows, SEED=n.
+# Runs servers and clients that are killed, cut off, slowed down, out of disk space, and set back to an older state. QUICK=1 makes a short run,
+# ROWS="kill cut" selects some of the rows, and SEED=n is the seed.
 sync-faults: setup
 	swift build -c release --package-path Server --product realm-server
 	swift build -c release --package-path Server --product sync-faults
@@ -115,12 +119,12 @@ mutants: setup
 formatted = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources \
 	Server/Package.swift Server/Sources Server/Tests
 
-# The tool with its manual page and completions: PREFIX=~/.local for oneself.
+# Installs the tool with its manual page and completions. PREFIX=~/.local installs it for one user.
 PREFIX ?= /usr/local
 install: setup
 	bash .ci/install $(PREFIX)
 
-# The regions of the engine that its tests run, by llvm-cov: FILTER=name for some of the tests.
+# Reports the regions of the engine that the tests run, by llvm-cov. FILTER=name selects some of the tests.
 line-coverage: setup
 	FILTER=$(FILTER) bash .ci/line-coverage
 
@@ -136,18 +140,19 @@ bench-setup: setup
 bench: bench-setup
 	swift run -c release --package-path Benchmarks realm-bench --quick
 
-# The sync server, for development: its data in ./server-data.
+# Runs the sync server for development, with its data in ./server-data.
 server: setup
 	swift build -c release --package-path Server --product realm-server
 	Server/.build/release/realm-server --data ./server-data --dev
 
-# PROCESS=1 for the tests of RealmSwift with a server alone, where each has a process of realm-server; FILTER=name for some of the tests.
+# Runs the tests of the server. PROCESS=1 runs only the tests of RealmSwift with a server, each with its own process of realm-server.
+# FILTER=name selects some of the tests.
 server-test: setup
 	$(if $(PROCESS),swift build --package-path Server --product realm-server)
-	# Tests with a server wait for each other's work on the main actor: more at a time are not done sooner, and run out of time.
+	# Tests with a server wait for each other's work on the main actor. More tests at a time do not finish sooner, and reach their time limits.
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 $(if $(PROCESS),REALM_SERVER_PROCESS=1) swift test --package-path Server $(if $(FILTER),--filter $(FILTER),$(if $(PROCESS),--filter SyncTests))
 
-# The tests of threads under ThreadSanitizer: a build of its own. QUICK=1 for those of the object layer only.
+# Runs the tests of threads under ThreadSanitizer, in a build of their own. QUICK=1 runs only those of the object layer.
 tsan: setup
 	bash Tests/Sanitizer/run.sh $(if $(QUICK),--quick)
 

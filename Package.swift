@@ -7,13 +7,13 @@ let swiftSettings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .treatAllWarnings(as: .error),
 ]
-/// `make test` builds the library optimized: its tests then take a third of the time. The flag is
-/// unsafe to the package manager, so that a package that depends on this one never gets it.
+/// `make test` builds the library with optimization, because its tests then take a third of the time. The package
+/// manager regards the flag as unsafe, so a package that depends on this one never gets it.
 let testedSettings: [SwiftSetting] =
   Context.environment["REALM_OPTIMIZED_TESTS"] == nil
   ? swiftSettings : swiftSettings + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
 let cSettings: [CSetting] = [.treatAllWarnings(as: .error)]
-/// What device sync needs to reach a server.
+/// The packages that device sync needs to reach a server.
 let network: [Target.Dependency] =
   ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket"].map {
     .product(name: $0, package: "swift-nio", condition: .when(traits: ["Sync"]))
@@ -26,7 +26,7 @@ let package = Package(
     .library(name: "RealmSwift", targets: ["RealmSwift", "Realm"]),
     .library(name: "RealmStorage", targets: ["RealmStorage"]),
     .library(name: "RealmQuery", targets: ["RealmQuery"]),
-    // For the package of the server.
+    // The package of the server uses these libraries.
     .library(name: "RealmInterchange", targets: ["RealmInterchange"]),
     .library(name: "RealmServer", targets: ["RealmServer"]),
     .library(name: "RealmWebSocket", targets: ["RealmWebSocket"]),
@@ -44,8 +44,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
   ],
   targets: [
-    // A package that depends on this one can name no module as one of these: each name here that a product reaches says
-    // whose it is.
+    // A package that depends on this one can't have modules with the same names as these targets. So the name of each
+    // target that a product reaches contains the name of this project.
     .target(name: "CRealmPlatform", cSettings: cSettings),
     .target(name: "CRealmSQLite", cSettings: cSettings),
     .systemLibrary(
@@ -57,7 +57,7 @@ let package = Package(
       name: "RealmStorage", dependencies: ["CRealmPlatform", "CRealmSodium", "CRealmZlib"],
       swiftSettings: testedSettings),
     .target(name: "RealmSync", dependencies: ["RealmStorage"], swiftSettings: testedSettings),
-    // Empty without the trait.
+    // The target is empty without the trait.
     .target(
       name: "RealmWebSocket",
       dependencies: [
@@ -79,12 +79,12 @@ let package = Package(
         "CRealmPlatform", "RealmInterchange", "RealmQuery", "RealmStorage", "RealmSync", "RealmSyncClient",
       ],
       swiftSettings: testedSettings),
-    // No product is named after it: where case does not count, the tool's would be the same file.
+    // No product has this name, because on a file system that ignores case it would be the same file as the tool.
     .target(name: "Realm", dependencies: ["RealmSwift"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "RealmTool",
       dependencies: [
-        "RealmInterchange", "RealmQuery", "RealmServer", "RealmStorage", "RealmSync",
+        "CRealmPlatform", "RealmInterchange", "RealmQuery", "RealmServer", "RealmStorage", "RealmSync",
         "RealmSyncClient", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-// Castagnoli polynomial, reflected.
+// The Castagnoli polynomial, reflected.
 #define POLYNOMIAL 0x82f63b78u
 
 static uint32_t table[8][256];
@@ -52,8 +52,8 @@ uint64_t cp_checksum_portable(const void *bytes, size_t length) {
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-// The two streams hide each other's latency. The whole node is asked for first: two short streams
-// do not wake the hardware prefetcher.
+// The two streams hide each other's latency. The node is prefetched first, up to 16 KiB of it, because two short
+// streams do not start the hardware prefetcher.
 __attribute__((target("sse4.2"))) static uint64_t checksum_sse42(const void *bytes, size_t length) {
   const uint8_t *at = bytes, *end = at + length;
   size_t ahead = length < 16384 ? length : 16384;

@@ -1,4 +1,4 @@
-// Functions compiled for several instruction sets, of which the system chooses when the program starts.
+// Functions that are compiled for several instruction sets. The system chooses one of them when the program starts.
 #ifndef CREALMPLATFORM_CLONES_H
 #define CREALMPLATFORM_CLONES_H
 
@@ -6,7 +6,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-// The choice would be made before the sanitizer can be called.
+// The system would choose before the sanitizer can be called.
 #define CP_ONE_TARGET 1
 #endif
 #endif

@@ -1,4 +1,4 @@
-// Makes texts in UTF-8 alike that differ in case or in marks: what is compared then are the bytes of what came out.
+// Folds texts in UTF-8 that differ in case or in marks, so that their bytes can be compared.
 #include "CRealmPlatform.h"
 
 #include "clones.h"
@@ -34,7 +34,8 @@ CP_CLONES int cp_lower_ascii(const uint8_t *text, size_t length, uint8_t *out) {
 }
 
 #ifdef CP_HAS_CLONES
-// The first of the blocks of 32 bytes that has a byte that is not ASCII, and how far that is into it; else where less remains.
+// Returns the place of the first byte that is not ASCII in whole blocks of 32 bytes. If they have none, returns the end
+// of the last block.
 __attribute__((target("avx2"))) static size_t find_in_blocks(const uint8_t *text, size_t length) {
   size_t at = 0;
   for (; at + 32 <= length; at += 32) {
@@ -58,7 +59,7 @@ size_t cp_find_not_ascii(const uint8_t *text, size_t length) {
   return at;
 }
 
-// Eight bytes at once: of those that are ASCII, 'A' and more, but not more than 'Z', get the highest bit by the additions.
+// Lowers eight bytes at once. The additions set the highest bit of each ASCII byte from 'A' to 'Z'.
 static inline uint64_t lower_word(uint64_t word) {
   uint64_t low = word & ~HIGH_BITS;
   uint64_t capitals = (low + 0x3f3f3f3f3f3f3f3fu) & ~(low + 0x2525252525252525u) & ~word & HIGH_BITS;
@@ -71,14 +72,15 @@ static inline uint32_t load_four(const uint8_t *text) {
   return word;
 }
 
-// Up to seven bytes, with zeros behind them.
+// Loads up to seven bytes, with zeros behind them.
 static inline uint64_t load_few(const uint8_t *text, size_t length) {
   if (length >= 4) return load_four(text) | (uint64_t)load_four(text + length - 4) << (8 * (length - 4));
   if (length == 0) return 0;
   return text[0] | (uint32_t)text[length / 2] << (8 * (length / 2)) | (uint32_t)text[length - 1] << (8 * (length - 1));
 }
 
-// Copies letters of ASCII up to the first byte that is none, and returns how many they are. Writes into 8 bytes behind them.
+// Copies ASCII bytes up to the first other byte, and returns their number. If `lowers`, letters become small. Up to 8
+// bytes behind the copies may be written.
 static inline size_t put_ascii(const uint8_t *text, size_t length, int lowers, uint8_t *out) {
   for (size_t at = 0;; at += 8) {
     uint64_t word;
@@ -97,7 +99,7 @@ static inline size_t put_ascii(const uint8_t *text, size_t length, int lowers, u
 
 // MARK: UTF-8
 
-// The scalar at a place, and how many bytes it has. Of bytes that are no UTF-8 the first alone is none.
+// Returns the scalar at a place, and its number of bytes. If the bytes are not UTF-8, returns NO_SCALAR and the size 1.
 static inline uint32_t decode(const uint8_t *text, size_t length, size_t *size) {
   uint8_t first = text[0];
   *size = 1;
@@ -137,11 +139,11 @@ static inline size_t encode(uint32_t scalar, uint8_t *out) {
 
 // MARK: Scalars
 
-// The scalars of one scalar's canonical decomposition: there are three at most.
+// The scalars of the canonical decomposition of one scalar. There are at most three.
 struct spelling {
   uint32_t scalars[3];
   unsigned count;
-  // The first of them that is an ordered mark, as all behind it are; else how many there are.
+  // The index of the first scalar that is an ordered mark, after which all are such marks; the count if there is none.
   unsigned first_ordered;
 };
 
@@ -159,14 +161,14 @@ static inline uint32_t fold_latin(uint32_t scalar) {
 
 static void add(struct spelling *spelling, uint32_t scalar) { spelling->scalars[spelling->count++] = scalar; }
 
-// A syllable is spelled with two or three letters, by the arithmetic of the standard.
+// Decomposes a syllable into two or three letters, by the arithmetic of the standard.
 static void spell_hangul(uint32_t syllable, struct spelling *spelling) {
   add(spelling, 0x1100 + syllable / (21 * 28));
   add(spelling, 0x1161 + syllable / 28 % 21);
   if (syllable % 28 > 0) add(spelling, 0x11a7 + syllable % 28);
 }
 
-// The decomposition of a scalar that the table has. There is none for a scalar that is not decomposed.
+// Returns the decomposition of a scalar from the table; NULL if it has none.
 static inline const uint32_t *find_spelling(uint32_t scalar) {
   uint32_t block = scalar / CP_LETTERS_BLOCK;
   if (block >= COUNT(spelling_blocks)) return scalar - 0xe0100 < 0xf0 ? spellings : NULL;
@@ -191,7 +193,8 @@ static inline uint32_t fold_one(uint32_t scalar, int folds) {
   return folds & CP_FOLD_CASE ? fold_case(scalar) : folds & CP_FOLD_LATIN ? fold_latin(scalar) : scalar;
 }
 
-// The scalar that most are spelled with: one, which is not an ordered mark. Else there is none.
+// Returns what a scalar is folded to if that is one scalar and not an ordered mark, as it is for most scalars;
+// otherwise NO_SCALAR.
 static inline uint32_t spell_one(uint32_t scalar, int folds) {
   if (folds & CP_FOLD_MARKS) {
     const uint32_t *part = find_spelling(scalar);
@@ -225,10 +228,12 @@ static unsigned class_of(uint32_t mark) {
   return 0;
 }
 
-// Puts the ordered marks that stand together from a place on, by their classes; those of one class stay in their order.
-// The place, and how many scalars of the spelling there come before the marks, becomes that behind them.
+// Writes the ordered marks that follow one another from `*at` on, sorted by their classes. Marks of one class keep
+// their order. The first `before` scalars of the spelling at `*at` come before the marks, and are not written. `*at`
+// becomes the place behind the marks.
 //
-// It walks over them once for each class there is, so that no room is needed, and no text takes more than five walks.
+// The function goes over the marks once for each class, so that it needs no memory. There are so few classes that no
+// text takes more than five passes.
 static size_t put_marks(const uint8_t *text, size_t length, size_t *at, unsigned before, int folds,
                         uint8_t *out) {
   size_t size = 0, place = *at;

@@ -11,8 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A table that grows would need memory, which a child between fork and exec must not ask for: descriptors are small
-// numbers, so each has a bit here; those beyond are few enough to be left to the child.
+// The descriptors that a forked child closes, one bit for each. A growing table would need memory, which a child must
+// not allocate between fork and exec. Descriptors are small numbers; the few that are greater than this table are left
+// to the child.
 enum { MINDED = 1 << 16 };
 static _Atomic uint64_t minded[MINDED / 64];
 static _Atomic uint64_t generation;
@@ -45,7 +46,8 @@ int cp_close(int descriptor) {
     uint64_t bit = (uint64_t)1 << (descriptor % 64);
     is_minded = (atomic_fetch_and(&minded[descriptor / 64], ~bit) & bit) != 0;
   }
-  // A process that is being started has a copy until it runs its program, and the locks would last as long.
+  // A child between fork and exec has a copy of the descriptor, which would keep the locks until the child runs its
+  // program.
   if (is_minded) cp_unlock_all(descriptor);
   return close(descriptor) == -1 ? errno : 0;
 }
@@ -61,7 +63,8 @@ int cp_above_standard(int descriptor) {
 
 uint64_t cp_pid_namespace(void) {
 #if defined(__linux__)
-  // A process never changes its own, and asking takes longer than opening a file: told once for each process.
+  // The namespace of a process never changes, and finding it takes longer than opening a file, so it is found once for
+  // each process.
   static _Atomic uint64_t known, asked;
   uint64_t process = cp_fork_generation() << 32 | (uint64_t)getpid();
   if (atomic_load_explicit(&asked, memory_order_acquire) == process) return atomic_load(&known);

@@ -1,4 +1,4 @@
-// Some of the values of a packed column, or of a heap, put one after another.
+// Functions that copy some of the values of a packed column or of a heap one after another.
 #include "CRealmPlatform.h"
 
 #include <string.h>
@@ -87,7 +87,7 @@ size_t cp_gather_values(const void *words, unsigned end_bits, const void *heap, 
     size_t place = places[index] - first;
     size_t begin = place == 0 ? 0 : ends[place - 1] & mask;
     size_t length = (size_t)(ends[place] & mask) - begin;
-    // What ends before it begins has a length of more than there is.
+    // If a value ends before it begins, its length overflows to a number that is greater than the heap.
     if (length > heap_length || length > room) return SIZE_MAX;
     size_t steps = (length + 15) / 16 * 16;
     if (begin + steps <= heap_length && at + steps <= room) {
@@ -118,7 +118,8 @@ void cp_gather_keys(const uint8_t *prefix, size_t prefix_length, const void *wor
   }
 }
 
-/// Copies what most suffixes and prefixes are, without a call; what is behind it may be copied too where there is room.
+/// Copies a suffix or a prefix. Most have at most 16 bytes, and are copied without a call. Bytes behind them may be
+/// copied, too, if there is room. Returns 0 if there is no room, or the bytes are not inside the source.
 static inline int copy_few(uint8_t *to, size_t at, size_t room, const uint8_t *from, size_t begin, size_t end,
                            size_t length) {
   if (length <= 16 && begin + 16 <= end && at + 16 <= room) {
@@ -143,7 +144,7 @@ size_t cp_copy_suffixes(const void *prefix, size_t prefix_length, size_t dropped
   size_t at = 0, begin = 0;
   for (size_t index = 0; index < count; index++) {
     size_t end = words == NULL ? begin + width : (size_t)ends[index] - start;
-    // What ends before it begins has a length of more than there is.
+    // If a value ends before it begins, its length overflows to a number that is greater than all suffixes.
     size_t length = end - begin - dropped;
     if (length > suffixes_length) return SIZE_MAX;
     if (!copy_few(to, at, room, prefix, 0, prefix_length, prefix_length)) return SIZE_MAX;

@@ -1,11 +1,11 @@
-// Loops over packed columns, written so that the compiler makes vector code of them, for several instruction sets
-// where the system can choose between them at run time.
+// Loops over packed columns, written so that the compiler makes vector code of them. If the system can choose at run
+// time, they are compiled for several instruction sets.
 #include "CRealmPlatform.h"
 
 #include "clones.h"
 
-// Lanes count in the type of the values, so that a step of a loop is one comparison and one subtraction; they are
-// summed before the narrowest of them could pass 255.
+// Each lane counts in the type of the values, so that a step of the loop is one comparison and one subtraction. The
+// lanes are summed every 255 steps, before a lane of 8 bits could overflow.
 #define CP_LANES 64
 #define CP_COUNT_IN_RANGE(bits)                                                                    \
   typedef uint##bits##_t unaligned_##bits __attribute__((aligned(1)));                             \

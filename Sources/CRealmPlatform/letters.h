@@ -1,9 +1,10 @@
-// Made by Tests/UnicodeTable/generate.py from the data of Unicode 14.0.0: change that, not this.
+// Made by Tests/UnicodeTable/generate.py from the data of Unicode 14.0.0. Change the script, not this file.
 //
-// Case: Simple_Case_Folding, which is the statuses C and S of CaseFolding.txt. Spelling: full canonical decompositions
-// without nonspacing marks (General_Category Mn), but for Hangul syllables and for the marks U+E0100 to U+E01EF.
+// Case: Simple_Case_Folding, which has the statuses C and S of CaseFolding.txt. Spelling: full canonical decompositions
+// without nonspacing marks (General_Category Mn), except for Hangul syllables and for the marks U+E0100 to U+E01EF.
 //
-// Both are looked up alike: the block of 64 scalars gives the number of a block of places, which has one for each scalar.
+// Both are looked up in the same way. A block of 64 scalars has the number of a block of places, which has a place for
+// each scalar.
 #ifndef CREALMPLATFORM_LETTERS_H
 #define CREALMPLATFORM_LETTERS_H
 
@@ -111,7 +112,7 @@ static const uint8_t case_places[3520] = {
   98,98,98,98,98,98,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 };
 
-// What is added to a scalar to fold it.
+// The distance that is added to a scalar to fold it.
 static const int32_t case_distances[99] = {
   0,32,775,1,-121,-268,210,206,205,79,202,203,207,211,209,213,214,218,217,219,2,-97,-56,-130,10795,-163,10792,-195,69,71,116,38,
   37,64,63,8,-30,-25,-15,-22,-54,-48,-60,-64,-7,80,15,48,7264,-8,-6222,-6221,-6212,-6210,-6211,-6204,-6180,35267,-3008,-58,
@@ -173,7 +174,7 @@ static const uint8_t spelling_blocks[3049] = {
   0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,190,191,192,193,194,195,196,197,198,
 };
 
-// 0: the scalar itself. Else 1 more than where its spelling starts.
+// 0 for the scalar itself, else 1 more than the index at which its spelling starts.
 static const uint16_t spelling_places[12736] = {
   0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
   0,2,2,2,2,2,2,0,3,4,4,4,4,5,5,5,5,0,6,7,7,7,7,7,0,0,8,8,8,8,9,0,0,10,10,10,10,10,10,0,11,12,12,12,12,13,13,13,13,0,14,15,15,
@@ -408,8 +409,8 @@ static const uint16_t spelling_places[12736] = {
   1294,1295,1296,1297,1298,1299,1300,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,
 };
 
-// Four times each scalar, 2 more where it is one of the ordered marks, 1 more where another follows in the spelling. The
-// first is no scalar: marks start there, which are spelled with none.
+// Four times each scalar, 2 more if it is one of the ordered marks, and 1 more if another scalar follows in the spelling.
+// The first entry is not a scalar. The spelling of marks starts there, because it has no scalars.
 static const uint32_t spellings[1300] = {
   0,260,268,276,292,312,316,340,356,388,396,404,420,440,444,468,484,272,400,284,412,288,416,296,424,300,428,304,432,328,456,332,
   460,336,464,348,476,360,488,792,920,1756,2632,864,992,2788,236,672,3652,732,3668,3676,3684,3708,3732,3748,3812,3780,3796,3804,
@@ -480,7 +481,7 @@ static const uint32_t spellings[1300] = {
   78816,689172,690232,690756,162540,79192,162788,162808,162836,162876,162904,163052,694272,
 };
 
-// Marks that are not nonspacing and have a combining class: what is spelled is put in the order of these.
+// The marks that are not nonspacing and have a combining class. A spelling is sorted by these classes.
 static const uint32_t ordered_marks[25] = {
   5909,5940,6980,7082,7154,7155,12334,12335,43347,43456,70080,70197,70477,71350,71997,94192,94193,119141,119142,119149,119150,
   119151,119152,119153,119154,

@@ -1,7 +1,7 @@
-// Tests of packed columns that answer a bit for each row, lowest first, in words of 64.
+// Tests of packed columns that give a bit for each row, the lowest bit first, in words of 64 bits.
 //
-// Each test compares 64 rows at a time into bytes, which the compiler does with vectors, and gathers them into a word.
-// Processors with AVX-512 compare into the word itself.
+// Each test compares 64 rows at a time into bytes, for which the compiler uses vector instructions, and gathers the
+// bytes into a word. Processors with AVX-512 compare directly into the word.
 #include "CRealmPlatform.h"
 
 #include "clones.h"
@@ -18,13 +18,13 @@
 #include <emmintrin.h>
 #endif
 
-// Bytes of 0 or 1 become bits.
+// Gathers bytes of 0 or 1 into bits.
 static inline uint64_t gather(const uint8_t flags[64]) {
   uint64_t mask = 0;
 #ifdef __SSE2__
   for (int part = 0; part < 4; part++) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(flags + 16 * part));
-    // The lowest bit of each becomes the highest.
+    // The lowest bit of each byte becomes the highest one.
     mask |= (uint64_t)(uint16_t)_mm_movemask_epi8(_mm_slli_epi16(bytes, 7)) << (16 * part);
   }
   return mask;
@@ -76,7 +76,7 @@ CP_MASK(floats, float, float low CP_COMMA float high,
         (value >= low) & (value <= high))
 
 #ifdef CP_WIDE
-// `lanes` rows at a time; the last ones are loaded under a mask, so that nothing behind them is read.
+// The loop tests `lanes` rows at a time. The last rows are loaded with a mask, so that no byte behind them is read.
 #define CP_MASK_WIDE(name, parameters, prepare, lanes, word, load, compare)                        \
   CP_WIDE static void wide_##name(const void *values, size_t count, parameters, uint64_t *mask) {  \
     const uint8_t *next = values;                                                                  \
@@ -196,7 +196,7 @@ CP_CLONES void cp_sum_64(const void *values, size_t count, uint64_t halves[2]) {
   halves[0] = low, halves[1] = high;
 }
 
-// Eight sums side by side, since the order of additions may not be changed by the compiler.
+// There are eight sums side by side, because the compiler must not change the order of additions.
 #define CP_SUM_REALS(name, type)                                                                   \
   typedef type summed_##name __attribute__((aligned(1)));                                          \
   CP_CLONES double cp_sum_##name(const void *values, size_t count, size_t *numbers) {              \

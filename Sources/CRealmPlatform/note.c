@@ -37,7 +37,8 @@ int cp_note_wake(int descriptor) {
     if (write(descriptor, "", 1) == 1) return 0;
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return errno;
-    // Full of wake-ups that nobody needs any more: who waits is woken by the next byte, not by what lies there.
+    // The pipe is full of wake-ups that are not needed any more. A waiting thread is woken by the next byte, and not by
+    // bytes that are in the pipe already, so they can be removed.
     char bytes[4096];
     ssize_t count;
     do count = read(descriptor, bytes, sizeof bytes);

@@ -12,7 +12,7 @@ uint64_t cp_new_thread_number(void) {
   return cp_this_thread;
 }
 
-// A record is the distance to a type's descriptor, or with bit 0 set to a pointer to one.
+// A record is the distance to a type's descriptor, or, if bit 0 is set, the distance to a pointer to one.
 static void visit_records(const int32_t *record, size_t count, void (*visit)(const void *, void *), void *context) {
   for (size_t i = 0; i < count; i++, record++) {
     const char *target = (const char *)record + (*record & ~3);
@@ -37,7 +37,7 @@ void cp_for_each_type(void (*visit)(const void *descriptor, void *context), void
 
 #else
 
-// The head of the structure that each image registers with the Swift runtime (swift/shims/MetadataSections.h).
+// The start of the structure that each image registers with the Swift runtime (swift/shims/MetadataSections.h).
 struct section_range {
   uintptr_t start;
   size_t length;
@@ -93,7 +93,7 @@ void *cp_allocate_object(const void *metadata, size_t size, size_t alignment_mas
   return swift_allocObject ? swift_allocObject(metadata, size, alignment_mask) : 0;
 }
 
-// Without flags the function only looks, and asks no executor to stop the program.
+// Without flags, the function only checks. It does not ask the executor, which might stop the program.
 extern __attribute__((swiftcall)) bool swift_task_isCurrentExecutorWithFlags(
     uintptr_t identity, uintptr_t implementation, uintptr_t flags) __attribute__((weak));
 

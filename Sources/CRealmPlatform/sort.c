@@ -1,17 +1,18 @@
-// Sorts numbers of 128 bits and what belongs to them: by their high word, then by the low one where that is the same; each
-// from its lowest 11 bits up. Bits that are the same in all are passed over, so that numbers of few bits take few passes. Of
-// more than a cache holds, those with the same highest 11 bits are put together first.
+// Sorts items by numbers of 128 bits: by their high words, then by their low words if the high ones are equal. Each
+// word is sorted by digits of 11 bits, the lowest digit first. Bits that are equal in all items are skipped, so that
+// numbers with few bits need few passes. Items that do not fit in a cache are first grouped by the highest 11 bits that
+// differ.
 #include "CRealmPlatform.h"
 
 #include <string.h>
 
 #define DIGIT_BITS 11
 #define DIGITS (1 << DIGIT_BITS)
-// Of fewer the digits take longer to count than the items to insert.
+// Fewer items than this are inserted one by one, because counting digits would take longer.
 #define SMALL 48
-// Of more the passes over all would go to memory each time.
+// With more items than this, each pass over all of them would go to memory.
 #define LARGE (1 << 15)
-// Twice as many bits as tell that many items apart.
+// These digits have about twice as many bits as are needed to distinguish LARGE items.
 #define ENOUGH_DIGITS 3
 
 static inline int is_greater(const struct cp_sort_item *left, const struct cp_sort_item *right) {
@@ -31,7 +32,7 @@ static inline size_t digit(const struct cp_sort_item *item, int word, int shift)
   return (word == 0 ? item->low : item->high) >> shift & (DIGITS - 1);
 }
 
-/// Where the items of each digit begin, of `count` items.
+/// Finds the place where the items of each digit begin.
 static void count_digits(const struct cp_sort_item *items, size_t count, int word, int shift, uint32_t starts[DIGITS]) {
   uint32_t start = 0;
   memset(starts, 0, DIGITS * sizeof *starts);
@@ -42,17 +43,19 @@ static void count_digits(const struct cp_sort_item *items, size_t count, int wor
   }
 }
 
-/// In the order of one digit; `starts` tells then where the items of each end.
+/// Copies the items in the order of one digit. Afterwards, `starts` has the place where the items of each digit end.
 static void deal(
     const struct cp_sort_item *from, struct cp_sort_item *to, size_t count, int word, int shift,
     uint32_t starts[DIGITS]) {
   for (size_t index = 0; index < count; index++) to[starts[digit(&from[index], word, shift)]++] = from[index];
 }
 
-// What follows sorts what stands in `items`, or in `scratch` where `is_apart`, into `items`.
+// The functions below sort items into `items`. The items are in `scratch` before if `is_apart`, otherwise in `items`.
 
-/// Digit by digit, the lowest first, of one word from a bit on; those without a difference are passed over.
-// Not part of its callers, which call themselves: its table is not to stand on the stack of each.
+/// Sorts by one word from the bit `lowest` on, digit by digit, the lowest digit first. Digits without a difference are
+/// skipped.
+// The function is not inlined, because its callers call themselves, and its table must not be on the stack of each
+// call.
 __attribute__((noinline)) static void sort_word(
     struct cp_sort_item *items, struct cp_sort_item *scratch, int is_apart, size_t count, int word,
     uint64_t differs, int lowest) {
@@ -97,7 +100,8 @@ static void sort_both(struct cp_sort_item *items, struct cp_sort_item *scratch, 
       if (ends[value] > start) sort_both(items + start, scratch + start, !is_apart, ends[value] - start);
     return;
   }
-  // Most are parted by the first digits that differ; what these leave together is little, and sorted by the rest.
+  // The first digits that differ separate most items. The few items that stay together are then sorted by the other
+  // digits.
   int lowest = bits > ENOUGH_DIGITS * DIGIT_BITS ? bits - ENOUGH_DIGITS * DIGIT_BITS : 0;
   sort_word(items, scratch, is_apart, count, 1, differs, lowest);
   for (size_t start = 0, end = 0; start < count; start = end) {

@@ -1,4 +1,4 @@
-// How much stack a thread has left, and freeing chains of objects without using it up.
+// The stack that a thread has left, and a way to free chains of objects with little of it.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,7 +10,7 @@
 
 // --- What is left
 
-// Below this a thread calls nothing that may call itself again.
+// A thread with less stack than this calls no function that may call itself again.
 #define CP_STACK_RESERVE ((uintptr_t)96 << 10)
 
 static _Thread_local uintptr_t stack_limit;
@@ -33,7 +33,7 @@ static uintptr_t find_stack_limit(void) {
   }
 #endif
   uintptr_t reserve = size / 4 < CP_STACK_RESERVE ? size / 4 : CP_STACK_RESERVE;
-  // 1 where it is not known: nothing is below that.
+  // If the stack is not known, the limit is 1, because no frame is below that.
   return lowest ? lowest + reserve : 1;
 }
 
@@ -52,10 +52,12 @@ int cp_stack_is_short(void) {
 
 typedef __attribute__((swiftcall)) void (*destroyer)(__attribute__((swift_context)) void *object);
 
-// Before the address of a class's metadata stand its destroyer and its value witnesses (Swift ABI: TypeMetadata.rst).
+// The class's destroyer and its value witnesses are directly before the address of its metadata (Swift ABI:
+// TypeMetadata.rst).
 static _Atomic(destroyer) *destroyer_of(const void *metadata) { return (_Atomic(destroyer) *)metadata - 2; }
 
-// The destroyers that classes had, by their metadata. Tables are replaced by larger ones and never freed: somebody may read.
+// The original destroyers of classes, by their metadata. A table is replaced by a larger one and never freed, because
+// another thread may still read it.
 struct entry {
   _Atomic(const void *) metadata;
   destroyer original;
@@ -79,7 +81,7 @@ static destroyer search(const void *metadata) {
   }
 }
 
-// The class that this thread asked for last: objects that are freed one after another are mostly of one class.
+// The last class that this thread looked up. Objects that are freed one after another are mostly of one class.
 static _Thread_local struct {
   const void *metadata;
   destroyer original;
@@ -89,11 +91,11 @@ static destroyer original_of(const void *metadata) {
   if (last_asked.metadata == metadata) return last_asked.original;
   destroyer original = search(metadata);
   if (!original) {
-    // The runtime reads the destroyer of a class in no order with the table: another thread may have noted the class just now,
-    // and made the table larger.
+    // The runtime's read of a class's destroyer is not ordered with the reads of the table. Another thread may have
+    // added the class, and made the table larger, just now.
     atomic_thread_fence(memory_order_acquire);
     original = search(metadata);
-    // Something has replaced the object's class since it was noted: nobody knows how to free it.
+    // Something has replaced the object's class since it was added, so the original destroyer is not known.
     if (!original) abort();
   }
   last_asked.metadata = metadata;
@@ -109,7 +111,7 @@ static void insert(struct table *table, const void *metadata, destroyer original
   table->count++;
 }
 
-// Half of it at most is in use, so that a search ends.
+// Returns a table with room for one more class. At most half of a table is in use, so that a search ends.
 static struct table *with_room(struct table *table) {
   if (table && (table->count + 1) * 2 <= table->mask + 1) return table;
   size_t size = table ? (table->mask + 1) * 2 : 64;
@@ -123,10 +125,10 @@ static struct table *with_room(struct table *table) {
   return larger;
 }
 
-// An object frees the next one by itself until so many stand in each other on the stack.
+// The number of nested destroyers up to which an object frees the next one directly.
 enum { CP_MOST_NESTED = 24 };
 
-// How deep this thread is in objects that free each other, and the objects that wait for it to free them.
+// The depth of nested destroyers in this thread, and the objects that wait to be freed.
 static _Thread_local struct {
   void **objects;
   size_t count, capacity;

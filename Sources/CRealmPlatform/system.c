@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,33 +30,34 @@ int cp_sync(int descriptor, int kind) {
 #if defined(__APPLE__)
     (void)kind;
     result = fcntl(descriptor, F_FULLFSYNC);
-    // Some file systems know only the plain call.
+    // Some file systems support only fsync.
     if (result == -1 && (errno == ENOTSUP || errno == EINVAL)) result = fsync(descriptor);
 #else
     result = kind == CP_SYNC_DATA ? fdatasync(descriptor) : fsync(descriptor);
 #endif
-    // A flush that was interrupted has reported nothing yet; one that failed must not be tried again.
+    // An interrupted flush has reported no error yet, so it is repeated. A failed flush must not be repeated.
   } while (result == -1 && errno == EINTR);
   return result == -1 ? errno : 0;
 }
 
 void cp_start_writing(int descriptor, uint64_t offset, uint64_t length) {
 #if defined(__linux__)
-  // Nothing else is asked for: the calls that wait also take note of errors, and a flush would not tell of them again.
+  // The other flags would wait and would also consume an I/O error, which a later flush would then not report.
   (void)sync_file_range(descriptor, (off_t)offset, (off_t)length, SYNC_FILE_RANGE_WRITE);
 #else
   (void)descriptor, (void)offset, (void)length;
 #endif
 }
 
-// Locks of open files exist on Linux since 3.15 and on Apple systems, whose headers hide them from some programs.
+// Linux has locks of open files since 3.15. Apple systems have them too, but their headers hide them from some
+// programs.
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 90
 #define F_OFD_SETLKW 91
 #define F_OFD_GETLK 92
 #endif
 
-// A length of 0 reaches as far as files do.
+// Makes a description of a lock on a range. A length of 0 means up to the end of all files.
 static struct flock range(uint64_t offset, off_t length, short type) {
   struct flock lock;
   memset(&lock, 0, sizeof lock);
@@ -90,7 +92,7 @@ void cp_unlock_all(int descriptor) {
 
 int cp_is_locked(int descriptor, uint64_t offset) {
   struct flock lock = one_byte(offset, F_WRLCK);
-  // Who can't ask takes it for held: the careful answer.
+  // If the system can't tell, the lock counts as held, which is the safe answer.
   if (fcntl(descriptor, F_OFD_GETLK, &lock) == -1) return 1;
   return lock.l_type != F_UNLCK;
 }
@@ -101,9 +103,9 @@ int cp_populate(const void *address, size_t length) {
   do {
     result = madvise((void *)address, length, MADV_POPULATE_READ);
   } while (result == -1 && (errno == EINTR || errno == EAGAIN));
-  // Kernels before 5.14 answer EINVAL: pages are then mapped in by being touched.
+  // Kernels before 5.14 return EINVAL. Their pages are mapped when they are first read.
   if (result == 0 || errno == EINVAL) return 0;
-  // How it names bytes that can't be brought to memory.
+  // EFAULT and EHWPOISON mean that bytes can't be brought to memory.
   return errno == EFAULT || errno == EHWPOISON ? EIO : errno;
 #else
   (void)address;
@@ -119,7 +121,7 @@ void *cp_allocate_zeros(size_t length) {
 #if defined(__linux__)
   uintptr_t first = ((uintptr_t)memory + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
   uintptr_t end = ((uintptr_t)memory + length) & ~(LARGE_PAGE - 1);
-  // A hint.
+  // The call is only a hint, so its result does not matter.
   if (memory && first < end) (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
 #endif
   return memory;
@@ -175,4 +177,9 @@ int cp_is_remote(int descriptor) {
 #else
   return (info.f_flags & MNT_LOCAL) ? 0 : 1;
 #endif
+}
+
+int cp_is_ignored(int signal) {
+  struct sigaction action;
+  return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }

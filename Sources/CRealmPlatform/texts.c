@@ -1,5 +1,5 @@
-// Tests of the texts of a piece: where each ends stands in 16 bits, 14 of them the end and two flags, and all bytes stand
-// one after another.
+// Tests of the texts of a piece. Each text has a word of 16 bits: 14 bits for its end, and two flags. The bytes of the
+// texts follow one another in a heap.
 #include "CRealmPlatform.h"
 
 #include "clones.h"
@@ -48,8 +48,7 @@ static inline int equals(const uint8_t *text, size_t from, const uint8_t *other,
 
 // MARK: Search
 
-// The place of a text in another, or its length where there is none. Compares the first and the last byte at many places
-// at once, and what lies between only where both fit.
+// Returns the place of a needle in a text; the length of the text if it is not there.
 static size_t find_plain(const uint8_t *text, size_t length, const uint8_t *needle, size_t count) {
   if (count > length) return length;
   for (size_t at = 0; at + count <= length;) {
@@ -63,7 +62,7 @@ static size_t find_plain(const uint8_t *text, size_t length, const uint8_t *need
 }
 
 #ifdef CP_AVX2
-// The places, of 32 from `text` on, where what is looked for may stand: those whose first and last byte fit.
+// Returns the places, of 32 from `text` on, at which the first and the last byte of the needle match.
 CP_AVX2 static inline uint32_t fitting(const uint8_t *text, size_t count, __m256i first, __m256i last) {
   __m256i starts = _mm256_loadu_si256((const __m256i *)text);
   __m256i ends = _mm256_loadu_si256((const __m256i *)(text + count - 1));
@@ -97,7 +96,7 @@ size_t cp_find(const uint8_t *text, size_t length, const uint8_t *needle, size_t
 static int is_like(const uint8_t *text, size_t length, const uint8_t *pattern, size_t count, int folds,
                    int characters) {
   size_t at = 0, next = 0;
-  // Where to go on when what follows the last star does not fit.
+  // The places at which to go on if what follows the last star does not match.
   size_t star = SIZE_MAX, resume = 0;
   while (at < length) {
     if (next < count && pattern[next] == '*') {
@@ -119,7 +118,8 @@ static int is_like(const uint8_t *text, size_t length, const uint8_t *pattern, s
 
 // MARK: Tests
 
-// Folds and searches a part after another, where each ends with what may be the start of what is looked for.
+// Folds and searches the text part by part. Parts overlap by one byte less than the needle has, so that no match is
+// lost.
 __attribute__((noinline)) static int contains_folded(const uint8_t *text, size_t length, const uint8_t *needle,
                                                      size_t count) {
   uint8_t part[4096];
@@ -156,14 +156,14 @@ static int passes_bytes(const uint8_t *text, size_t length, const struct cp_text
   return 0;
 }
 
-// This function tests texts that are ASCII. To fold these means to make their letters small.
+// Returns the test for texts that are ASCII. For these, folding means to make letters small.
 static inline struct cp_text_test of_ascii(const struct cp_text_test *test) {
   struct cp_text_test plain = *test;
   plain.folds = test->folds & (CP_FOLD_LATIN | CP_FOLD_CASE) ? CP_FOLD_LATIN : 0;
   return plain;
 }
 
-// This function tests texts that are folded already.
+// Returns the test for texts that are folded already.
 static inline struct cp_text_test of_folded(const struct cp_text_test *test) {
   struct cp_text_test plain = *test;
   plain.folds = 0;
@@ -185,7 +185,8 @@ int cp_text_passes(const uint8_t *text, size_t length, const struct cp_text_test
   return passes_bytes(text, length, &plain);
 }
 
-// Of all rows at once: a place in the heap tells its row. From `at` on, which lies in `row` or behind it.
+// Searches the texts of all rows at once: the place of a match in the heap determines its row. The search starts at
+// `at`, which is in `row` or in a later row.
 static void mask_containing_plain(const uint8_t *ends, const uint8_t *heap, size_t rows, const uint8_t *needle,
                                   size_t count, size_t at, size_t row, uint64_t *mask) {
   size_t length = word_at(ends, rows - 1) & END_MASK;
@@ -204,7 +205,7 @@ static void mask_containing_plain(const uint8_t *ends, const uint8_t *heap, size
 }
 
 #ifdef CP_AVX2
-// The first row, from one on, that ends behind a place. There is one.
+// Returns the first row from `row` on whose end is behind a place. There must be such a row.
 CP_AVX2 static inline size_t row_at(const uint8_t *ends, size_t rows, size_t row, size_t place) {
   const __m256i limit = _mm256_set1_epi16((short)place), bits = _mm256_set1_epi16(END_MASK);
   for (; row + 16 <= rows; row += 16) {
@@ -221,7 +222,7 @@ CP_AVX2 static void mask_containing_wide(const uint8_t *ends, const uint8_t *hea
   const __m256i first = _mm256_set1_epi8((char)needle[0]);
   const __m256i last = _mm256_set1_epi8((char)needle[count - 1]);
   size_t length = word_at(ends, rows - 1) & END_MASK, at = 0, row = 0;
-  // What lies before it belongs to texts that are told.
+  // Matches before this place are in texts that are found already.
   size_t from = 0;
   for (; at + count + 31 <= length; at += 32) {
     for (uint32_t both = fitting(heap + at, count, first, last); both; both &= both - 1) {
@@ -246,7 +247,7 @@ static void mask_containing(const uint8_t *ends, const uint8_t *heap, size_t row
   mask_containing_plain(ends, heap, rows, needle, count, 0, 0, mask);
 }
 
-// Few texts have the length looked for, so that is compared first, of many at once.
+// Compares the lengths of many texts at once. This comes first, because few texts have the length of the needle.
 CP_CLONES static void flag_lengths(const uint8_t *ends, size_t rows, uint16_t length, uint8_t *flags) {
   flags[0] = word_at(ends, 0) == length;
   for (size_t row = 1; row < rows; row++) {
@@ -287,7 +288,7 @@ static void mask_bytes(const uint8_t *ends, const uint8_t *heap, size_t rows, co
   if (test->match == CP_TEXT_CONTAINS && !test->folds)
     return mask_containing(ends, heap, rows, test->needle, test->length, mask);
   if (test->match == CP_TEXT_CONTAINS && test->characters) {
-    // In UTF-8 no letter crosses from one text to the next.
+    // In UTF-8, no letter extends over two texts.
     uint8_t folded[MAXIMUM_HEAP];
     cp_fold(heap, length, folded);
     return mask_containing(ends, folded, rows, test->needle, test->length, mask);
@@ -295,7 +296,7 @@ static void mask_bytes(const uint8_t *ends, const uint8_t *heap, size_t rows, co
   if (test->match == CP_TEXT_EQUAL && !test->folds) return mask_equal(ends, heap, rows, test, mask);
   size_t start = 0, count = test->length;
   if ((test->match == CP_TEXT_BEGINS || test->match == CP_TEXT_ENDS) && !test->folds && count > 0) {
-    // Most differ in the byte looked at first.
+    // One byte is compared first, because most texts differ in it.
     int begins = test->match == CP_TEXT_BEGINS;
     size_t probe = begins ? 0 : count - 1;
     for (size_t row = 0; row < rows; row++) {
@@ -321,7 +322,7 @@ static void mask_bytes(const uint8_t *ends, const uint8_t *heap, size_t rows, co
 
 // MARK: Texts that are folded by scalars
 
-// Texts that are folded and wait to be searched together.
+// Folded texts that wait to be searched together.
 struct batch {
   size_t count, length;
   uint16_t rows[CP_MOST_ROWS];
@@ -340,7 +341,7 @@ static void search_batch(struct batch *batch, const struct cp_text_test *test, u
   batch->count = batch->length = 0;
 }
 
-// Tests a text, or lets it wait. What is folded has three times the length at most.
+// Tests a text, or adds it to the batch. A folded text has at most three times the length.
 static void test_folded(const uint8_t *text, size_t length, size_t row, const struct cp_text_test *test,
                         struct batch *batch, uint64_t *mask) {
   if (batch->count == CP_MOST_ROWS || batch->length + 3 * length > END_MASK) search_batch(batch, test, mask);
@@ -355,7 +356,7 @@ static void test_folded(const uint8_t *text, size_t length, size_t row, const st
   if (passes_bytes(batch->heap + batch->length, size, &plain)) mask[row / 64] |= 1ull << (row % 64);
 }
 
-// The first row, from one on, that ends behind a place. There is one.
+// Returns the first row from `row` on whose end is behind a place. There must be such a row.
 static inline size_t row_behind(const uint8_t *ends, size_t rows, size_t row, size_t place) {
 #ifdef CP_AVX2
   if (__builtin_cpu_supports("avx2")) return row_at(ends, rows, row, place);
@@ -365,7 +366,7 @@ static inline size_t row_behind(const uint8_t *ends, size_t rows, size_t row, si
   return row;
 }
 
-// This function tests the texts that are not ASCII. Its answer replaces the one that their bytes gave.
+// Tests the texts that are not ASCII. The results replace those of the test of their bytes.
 __attribute__((noinline)) static void mask_other_than_ascii(const uint8_t *ends, const uint8_t *heap, size_t rows,
                                                             const struct cp_text_test *test, uint64_t *mask) {
   struct batch batch;
@@ -383,7 +384,7 @@ __attribute__((noinline)) static void mask_other_than_ascii(const uint8_t *ends,
   search_batch(&batch, test, mask);
 }
 
-// All texts as if they were ASCII, as most are; returns whether they are.
+// Tests all texts as if they were ASCII, because most are. Returns whether they are.
 __attribute__((noinline)) static int mask_ascii(const uint8_t *ends, const uint8_t *heap, size_t rows,
                                                 const struct cp_text_test *test, uint64_t *mask) {
   size_t length = word_at(ends, rows - 1) & END_MASK;
@@ -398,8 +399,9 @@ __attribute__((noinline)) static int mask_ascii(const uint8_t *ends, const uint8
   return cp_is_ascii(heap, length);
 }
 
-// Whether no other letters than those of ASCII fold to letters of what is looked for. By case only the long s, U+017F, and the
-// sign of Kelvin, U+212A, fold to letters of ASCII, and no scalar to more than one.
+// Returns whether only ASCII letters are folded to letters of the needle. If only case is folded, no other scalars than
+// the long s, U+017F, and the Kelvin sign, U+212A, are folded to ASCII letters, and no scalar is folded to more than
+// one.
 static int is_told_by_ascii(const struct cp_text_test *test) {
   if (test->folds & CP_FOLD_MARKS || !cp_is_ascii(test->needle, test->length)) return 0;
   for (size_t at = 0; at < test->length; at++)

@@ -6,7 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// futex(2); the C library need not come with the kernel's headers. Both of this process alone.
+// The numbers of futex(2) operations, for one process only. They are defined here, because the kernel's headers may be
+// missing.
 enum { futex_wait = 128, futex_wake = 129 };
 
 void cp_wait_while(const uint32_t *word, uint32_t value) {

@@ -33,7 +33,7 @@ struct RealmTool: ParsableCommand {
     Foundation.exit(finish(run()))
   }
 
-  /// How a command ended: its exit code, and what is to be said of it on standard error.
+  /// The way a command ended: its exit code, and the message for standard error.
   private typealias Ending = (code: CInt, complaint: String?)
 
   private static func run() -> Ending {
@@ -58,7 +58,8 @@ struct RealmTool: ParsableCommand {
     }
   }
 
-  /// What the argument parser threw: a text that was asked for, or what is wrong with the arguments.
+  /// The ending for an error of the argument parser: either a text that the user asked for, or a message about wrong
+  /// arguments.
   private static func ending(of error: any Error) -> Ending {
     switch exitCode(for: error) {
     case .success:
@@ -73,8 +74,10 @@ struct RealmTool: ParsableCommand {
     }
   }
 
-  /// Writes what is still to be written; answers the exit code. The complaint comes behind the lines that it is about.
+  /// Writes the rest of the output, and returns the exit code. The complaint is written after the lines that it is
+  /// about.
   private static func finish(_ ending: Ending) -> CInt {
+    Interruption.stopIfEnding()
     var ending = ending
     if ending.code != OutputError.exitCode {
       do { try Output.flush() } catch {
@@ -88,12 +91,12 @@ struct RealmTool: ParsableCommand {
 }
 
 extension InterchangeError {
-  /// The input of an import is wrong, or something can't be exported.
+  /// The exit code if the input of an import is wrong, or something can't be exported.
   static let exitCode: CInt = 6
 }
 
 extension StorageError {
-  /// Damage is told apart from a file that can't be opened at all.
+  /// The exit code of the error. Damage has a code of its own, to distinguish it from a file that can't be opened.
   var exitCode: CInt {
     if case .corrupted = self { 1 } else { 3 }
   }

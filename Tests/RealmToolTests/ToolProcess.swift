@@ -8,11 +8,21 @@ final class ToolProcess {
   private let folder: URL
   private let input: Pipe
 
-  init(_ arguments: [String], key: String? = nil) throws {
+  convenience init(_ arguments: [String], key: String? = nil) throws {
+    try self.init(Tool.tool, arguments, key: key)
+  }
+
+  /// Starts the tool as `nohup` does.
+  convenience init(ignoringHangUp arguments: [String]) throws {
+    let script = "trap '' HUP; exec \"$0\" \"$@\""
+    try self.init(URL(filePath: "/bin/sh"), ["-c", script, Tool.tool.path] + arguments, key: nil)
+  }
+
+  private init(_ program: URL, _ arguments: [String], key: String?) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "realm-tool-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     input = Pipe()
-    process.executableURL = Tool.tool
+    process.executableURL = program
     process.arguments = arguments
     process.environment = key.map { ["REALM_KEY": $0] } ?? [:]
     process.standardInput = input
@@ -54,6 +64,18 @@ final class ToolProcess {
     }
     return false
   }
+
+  /// Stops the tool (`SIGSTOP`) as soon as a condition holds. The tool must not end before.
+  func hold(when condition: () throws -> Bool) throws {
+    while process.isRunning {
+      guard try condition() else { continue }
+      send(SIGSTOP)
+      return
+    }
+    throw Ended()
+  }
+
+  struct Ended: Error {}
 
   func send(_ signal: CInt) { kill(process.processIdentifier, signal) }
 

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Reads an input from its start, a piece at a time.
+/// Reads an input from its start, piece by piece.
 package final class InputBytes {
   private static let step = 1 << 18
   private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
-  /// No line and no record of an input is longer, in bytes.
+  /// The most bytes that a line or a record of an input may have.
   package static let longestRecord = 1 << 28
 
   private let handle: FileHandle
@@ -13,9 +13,11 @@ package final class InputBytes {
   private var position = 0
   private var isAtStart = true
 
+  /// Opens an input.
+  ///
   /// - Parameters:
   ///   - path: the path of a file, or `-` for standard input.
-  ///   - isInterrupted: is asked now and then; if it answers true, reading ends with an error.
+  ///   - isInterrupted: is called now and then. If it returns true, reading ends with an error.
   /// - Throws: `InterchangeError` if the file can't be read.
   package init(
     path: String, isInterrupted: @escaping () -> Bool = { false }
@@ -25,7 +27,8 @@ package final class InputBytes {
       handle = .standardInput
       return
     }
-    guard let handle = FileHandle(forReadingAtPath: path) else {
+    // FileHandle does not say why it can't open a file.
+    guard access(path, R_OK) == 0, let handle = FileHandle(forReadingAtPath: path) else {
       throw InterchangeError("\(path) can't be read: \(String(cString: strerror(errno))).")
     }
     var isFolder: ObjCBool = false
@@ -35,9 +38,9 @@ package final class InputBytes {
     self.handle = handle
   }
 
-  /// The next byte; nil at the end.
+  /// The next byte; nil at the end of the input.
   ///
-  /// - Throws: `InterchangeError` if the input can't be read on.
+  /// - Throws: `InterchangeError` if reading fails or was interrupted.
   package func next() throws(InterchangeError) -> UInt8? {
     if position == piece.count { try refill() }
     guard position < piece.count else { return nil }
@@ -45,15 +48,15 @@ package final class InputBytes {
     return piece[position - 1]
   }
 
-  /// The byte that `next` will answer; nil at the end.
+  /// The byte that `next` will return; nil at the end of the input.
   package func peek() throws(InterchangeError) -> UInt8? {
     if position == piece.count { try refill() }
     return position < piece.count ? piece[position] : nil
   }
 
-  /// The bytes up to a line's end, which is not among them; nil at the end of the input.
+  /// The bytes of the next line without its end; nil at the end of the input.
   ///
-  /// - Throws: `InterchangeError` if the input can't be read on, or the line is too long.
+  /// - Throws: `InterchangeError` if reading fails or was interrupted, or the line is too long.
   package func line() throws(InterchangeError) -> [UInt8]? {
     guard try peek() != nil else { return nil }
     var line: [UInt8] = []
@@ -72,7 +75,9 @@ package final class InputBytes {
     return line
   }
 
-  /// - Throws: `InterchangeError` for a record that is too long.
+  /// Checks the number of bytes of a record.
+  ///
+  /// - Throws: `InterchangeError` if the record is too long.
   package func checkLength(_ count: Int) throws(InterchangeError) {
     guard count <= Self.longestRecord else {
       throw InterchangeError(
@@ -81,7 +86,9 @@ package final class InputBytes {
     }
   }
 
-  /// - Throws: `InterchangeError` if the import is to end.
+  /// Checks whether the import was interrupted.
+  ///
+  /// - Throws: `InterchangeError` if it was.
   package func checkInterruption() throws(InterchangeError) {
     guard !isInterrupted() else {
       throw InterchangeError("The import was interrupted: nothing was imported.")
@@ -93,7 +100,7 @@ package final class InputBytes {
     piece = try read()
     guard isAtStart else { return }
     isAtStart = false
-    // Some programs begin a text in UTF-8 with a byte order mark. A pipe may bring it in pieces.
+    // Some programs begin a text in UTF-8 with a byte order mark. A pipe may deliver the mark in pieces.
     while piece.count < Self.mark.count, Self.mark.starts(with: piece), !piece.isEmpty {
       let more = try read()
       if more.isEmpty { return }
@@ -105,12 +112,13 @@ package final class InputBytes {
 
   private func read() throws(InterchangeError) -> [UInt8] {
     try checkInterruption()
-    // A pipe may bring nothing for long; a file is ready at once.
+    // A pipe may deliver nothing for a long time; a file is always ready. So the loop checks for interruptions while it
+    // waits.
     var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
     while poll(&waiting, 1, 250) <= 0 { try checkInterruption() }
     while true {
       var bytes = [UInt8](repeating: 0, count: Self.step)
-      // `FileHandle` would wait until as much is there as is asked for.
+      // `FileHandle` would wait until it has as many bytes as were requested.
       let count = Foundation.read(handle.fileDescriptor, &bytes, bytes.count)
       if count >= 0 {
         bytes.removeLast(bytes.count - count)

@@ -26,6 +26,10 @@ extension Database {
     try file.place(mode: numericCast(mode ?? made), like: origin)
   }
 
+  /// Removes the files of all databases that this process is making, copying or compacting. For a program that ends at once, as by
+  /// a signal: such files may be large, and may hold without encryption what the original encrypts.
+  package static func removeUnfinishedFiles() { FileReplacement.removeUnfinished() }
+
   /// Opens a database, has it filled, and closes it; answers the mode that it would have.
   private static func filled(
     _ file: FileReplacement, _ options: Options, _ body: (Database) throws(StorageError) -> Void

@@ -4,7 +4,7 @@ import RealmStorage
 extension ComparedValue {
   // MARK: - For people
 
-  /// Short, on one line.
+  /// The value as a short text on one line.
   var text: String {
     switch self {
     case .value(let value): value.shortText
@@ -20,12 +20,13 @@ extension ComparedValue {
     }
   }
 
-  /// No more elements than a line has room for.
+  /// The texts of elements, cut to as many as fit on a line.
   private static func short(_ elements: [String]) -> [String] {
     elements.count <= 6 ? elements : elements.prefix(5) + ["… (\(elements.count))"]
   }
 
-  /// What became of a value under a name: the value before and after, of collections how many elements came and went.
+  /// The change of the value of a property: the value before and after, or for collections the number of elements that
+  /// were added, removed and changed.
   func changeText(_ name: String, from old: ComparedValue?) -> String {
     switch (old, self) {
     case (.list(let old)?, .list(let new)):
@@ -43,7 +44,7 @@ extension ComparedValue {
   }
 
   private static func counts(_ old: [Entry], _ new: [Entry]) -> String {
-    // Keys are told apart by their bytes.
+    // Keys differ if their bytes differ.
     let before = Dictionary(old.map { (Array($0.name.utf8), $0.value) }) { first, _ in first }
     let after = Dictionary(new.map { (Array($0.name.utf8), $0.value) }) { first, _ in first }
     let added = after.keys.count { before[$0] == nil }
@@ -59,7 +60,7 @@ extension ComparedValue {
 
   // MARK: - JSON
 
-  /// The form that docs/dump-format.md describes of a value of a column, but for links and embedded objects.
+  /// The value of a column in the form that docs/dump-format.md describes, except links and embedded objects.
   func json(of column: Column) -> String {
     switch self {
     case .list(let elements), .set(let elements):
@@ -93,14 +94,14 @@ extension ComparedValue {
     }
   }
 
-  /// Pairs of names and values.
+  /// Entries as an array of pairs of a name and a value.
   private static func json(_ entries: [Entry], _ value: (Entry) -> String) -> String {
     JSON.array(entries.map { JSON.array([JSON.string($0.name), value($0)]) })
   }
 }
 
 extension Value {
-  /// The text, cut where a line has no room for it.
+  /// The value as a text, cut if it is a string of more than 60 characters.
   var shortText: String {
     let most = 60
     if case .string(let text) = self, text.utf8.count > most, text.count > most {
@@ -109,7 +110,7 @@ extension Value {
     return text
   }
 
-  /// As a primary key, whose type tells how it is written.
+  /// The value as JSON, in the form of a primary key of its type.
   var jsonOfKey: String {
     let type: ColumnType =
       switch self {

@@ -78,7 +78,9 @@ struct Diff: ParsableCommand {
     }
   }
 
-  /// Answers whether the two are equal.
+  /// Compares the two sides, and writes the differences.
+  ///
+  /// - Returns: whether the two sides are equal.
   private func compare() throws -> Bool {
     let older = try DiffSide(old).open(key: key(oldKeyFile))
     let newer = try DiffSide(new).open(key: key(newKeyFile))

@@ -1,7 +1,7 @@
 import RealmInterchange
 import RealmStorage
 
-/// Writes how two files differ, and counts it.
+/// Writes and counts the differences of two files.
 final class DiffReport {
   private struct Counts {
     let name: String
@@ -12,13 +12,13 @@ final class DiffReport {
 
   private let names: (old: TableNames, new: TableNames)
   private let json: Bool
-  /// Objects are counted, and not told.
+  /// Whether differences of objects are only counted, and not written.
   private let isBrief: Bool
-  /// Nothing is told.
+  /// Whether nothing is written.
   private let isSilent: Bool
   private var tables: [Counts] = []
   private var trees: [Counts] = []
-  /// Why a line could not be written.
+  /// The error of the line that could not be written.
   private var failure: OutputError?
   private(set) var isEqual = true
 
@@ -29,7 +29,7 @@ final class DiffReport {
     self.isSilent = isSilent
   }
 
-  /// False where what follows changes nothing.
+  /// Whether more differences can change the result or the output.
   var wantsMore: Bool { failure == nil && (isEqual || !isSilent) }
 
   // MARK: - Differences
@@ -40,14 +40,18 @@ final class DiffReport {
     try Output.line(json ? jsonLine(difference) : "schema: " + textLine(difference))
   }
 
-  /// Answers whether more are wanted.
+  /// Takes a difference of a row.
+  ///
+  /// - Returns: whether more differences are wanted.
   func tell(_ difference: RowDifference) -> Bool {
     count(difference.kind, of: difference.table, in: &tables)
     if !isSilent, !isBrief { put(json ? jsonLine(difference) : textLine(difference)) }
     return wantsMore
   }
 
-  /// Answers whether more are wanted.
+  /// Takes a difference of an entry of a named tree.
+  ///
+  /// - Returns: whether more differences are wanted.
   func tell(_ difference: TreeDifference) -> Bool {
     count(difference.kind, of: difference.tree, in: &trees)
     if !isSilent, !isBrief { put(json ? jsonLine(difference) : textLine(difference)) }
@@ -70,7 +74,7 @@ final class DiffReport {
 
   // MARK: - The end
 
-  /// Writes what was counted.
+  /// Writes the counts, or whether the sides are equal.
   func finish() throws {
     if let failure { throw failure }
     guard !isSilent else { return }
@@ -150,7 +154,7 @@ final class DiffReport {
         + difference.cells.map { $0.new?.changeText($0.column.name, from: $0.old) ?? "" }.joined(
           separator: ", ")
     case .added, .removed:
-      // A row's key says little.
+      // The key of a row says little about the object, so its values are shown, too.
       guard isTelling, !difference.cells.isEmpty else { return start }
       return start + ": "
         + difference.cells.map { "\($0.column.name) \(($0.new ?? $0.old)?.text ?? "")" }.joined(

@@ -2,13 +2,17 @@ import ArgumentParser
 import Foundation
 import RealmStorage
 
-/// One of the two states that are compared: a file as it is now, or a version that it keeps under a name.
+/// One of the two states that are compared: the newest version of a file, or a version that the file keeps under a
+/// name.
 struct DiffSide {
   let path: String
-  /// Nil for the newest version.
+  /// The name of the version; nil for the newest version.
   private let version: String?
 
-  /// - Parameter argument: a path, or a path, `@` and the name of a version. A file whose own name has an `@` is found first.
+  /// Parses an argument.
+  ///
+  /// - Parameter argument: a path, or a path, `@` and the name of a version. If a file with the whole argument as its
+  ///   path exists, it is taken.
   init(_ argument: String) {
     guard !FileManager.default.fileExists(atPath: argument), let mark = argument.lastIndex(of: "@"),
       mark > argument.startIndex

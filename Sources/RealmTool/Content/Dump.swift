@@ -91,7 +91,7 @@ struct Dump: ParsableCommand {
     let work = DumpWork(limit: limit)
     for table in tables { work.add(UInt64(table.count)) }
     for tree in trees { work.add(UInt64(try snapshot.tree(tree).count())) }
-    // Also where reading ends in an error, which is said on the same terminal.
+    // The bar is also removed if reading fails, because the message about the error goes to the same terminal.
     defer { work.finish() }
     if nested { return try dumpObjects(snapshot, tables, trees, work) }
     let names = TableNames(all.map(\.schema))
@@ -100,15 +100,16 @@ struct Dump: ParsableCommand {
     for tree in trees { try dump(snapshot.tree(tree), named: tree, work) }
   }
 
-  /// What is asked for: all, unless a table or a tree is named.
+  /// The parts that the options choose: all parts, unless a table or a tree is named.
   ///
-  /// - Parameter isComplete: false where damage may hide what is not among `all`: then it is no mistake to ask for it.
+  /// - Parameter isComplete: whether `all` has all parts of the file. If damage may hide some of them, a name that is
+  ///   missing is not an error.
   func chosen<Part>(
     _ all: [Part], _ name: String?, _ what: String, isComplete: Bool = true, _ nameOf: (Part) -> String
   ) throws -> [Part] {
     guard table != nil || tree != nil else { return all }
     guard let name else { return [] }
-    // Names differ when their bytes do, also where the texts are equivalent.
+    // Names differ if their bytes differ, even if the texts are equivalent.
     let chosen = all.filter { name.utf8.elementsEqual(nameOf($0).utf8) }
     guard chosen.isEmpty, isComplete else { return chosen }
     let found = all.isEmpty ? "none" : all.map(nameOf).joined(separator: ", ")
@@ -154,40 +155,46 @@ struct Dump: ParsableCommand {
   }
 }
 
-/// The lines that are written, and how far that is.
+/// Writes the lines of a dump, and shows the progress.
 final class DumpWork {
   private let bar = ProgressBar(prints: true)
   private let limit: Int
   private var done: UInt64 = 0
   private var total: UInt64 = 0
-  /// Lines that the table or tree at hand may still have.
+  /// The number of lines that the current table or tree may still have.
   private var left = 0
-  /// Why its last line could not be written.
+  /// The error of the line that could not be written.
   private var failure: OutputError?
   private var line = JSONWriter()
 
   init(limit: Int?) { self.limit = limit ?? .max }
 
-  /// A table or tree that will be written has so many lines, or less where it is damaged.
+  /// Adds the number of lines of a table or tree to the total. The table or tree may have fewer lines if it is damaged.
   func add(_ count: UInt64) {
     let (sum, overflow) = total.addingReportingOverflow(min(count, UInt64(limit)))
     total = overflow ? .max : sum
   }
 
-  /// Answers whether the next table or tree is to have lines at all.
+  /// Begins a table or tree.
+  ///
+  /// - Returns: whether it may have any lines.
   func begin() -> Bool {
     left = limit
     return left > 0
   }
 
-  /// Puts out the line that `write` appends. Answers whether more lines are wanted.
+  /// Writes the line that `write` appends.
+  ///
+  /// - Returns: whether more lines of the table or tree are wanted.
   func put(_ write: (inout JSONWriter) -> Void) -> Bool {
     line.clear()
     write(&line)
     return put(line.bytes)
   }
 
-  /// Answers whether more lines are wanted.
+  /// Writes a line.
+  ///
+  /// - Returns: whether more lines of the table or tree are wanted.
   func put(_ line: [UInt8]) -> Bool {
     do { try Output.line(line) } catch {
       failure = error

@@ -2,7 +2,7 @@ import ArgumentParser
 import RealmInterchange
 import RealmStorage
 
-/// The changesets of a synced file, for people.
+/// Writes the changesets of a synced file as text for people.
 extension Dump {
   func dumpChangelog(_ snapshot: Snapshot) throws {
     guard let changelog = try snapshot.changelog() else {

@@ -3,7 +3,7 @@ import RealmInterchange
 import RealmStorage
 
 extension Dump {
-  /// Writes what can be read, and then what can't.
+  /// Writes everything that can be read, and then what is lost.
   func dumpWhatIsWhole() throws {
     let salvage = try Salvage(options.openNewest())
     let lost = Set(salvage.losses.map(\.what))
@@ -41,7 +41,8 @@ extension Dump {
     try work.end()
   }
 
-  /// Those of what was asked for. A loss of the catalogue may concern all: nobody knows what it held.
+  /// The losses in the parts that the options choose. Losses of the catalogue are always among them, because nobody
+  /// knows what it held.
   private func losses(of salvage: Salvage) -> [Loss] {
     guard table != nil || tree != nil else { return salvage.losses }
     return salvage.losses.filter { loss in
@@ -64,7 +65,7 @@ extension Dump {
 }
 
 extension Loss {
-  /// As docs/dump-format.md tells.
+  /// The loss in the form that docs/dump-format.md describes.
   fileprivate var json: String {
     var members = [("what", JSON.string(what.rawValue)), ("count", count.map(JSON.integer) ?? "null")]
     switch part.role {

@@ -80,7 +80,7 @@ extension Schema {
 }
 
 extension TableNames {
-  /// A line for each column.
+  /// A line for each column of a table.
   func lines(_ schema: TableSchema) -> [String] {
     let titles = schema.properties.map { JSON.shown($0.name) }
     let width = titles.map(\.count).max() ?? 0
@@ -89,11 +89,12 @@ extension TableNames {
     }
   }
 
-  /// What a column holds.
+  /// A description of the values of a column.
   func words(_ column: Column) -> String {
     var words: [String] = []
     if column.isCollection { words.append("\(column.collection.name) of") }
-    // Of links and mixed values it follows from the rest; to say so of each would be noise.
+    // Links and values of any type are not marked as optional: for them it follows from the type, and the word would
+    // not help.
     if column.isOptional, column.type != .link, column.type != .mixed { words.append("optional") }
     words.append(column.type.name)
     if column.type == .link {

@@ -1,16 +1,16 @@
 import RealmInterchange
 import RealmStorage
 
-/// The tables of a file as the source of Swift classes that open it.
+/// The source of Swift classes that can open a file with these tables.
 struct SwiftClasses {
   private let tables: [TableSchema]
-  /// By the ids of tables.
+  /// The names of the classes, by the ids of their tables.
   private let names: [UInt32: String]
 
   init(_ tables: [TableSchema]) {
     self.tables = tables
     var taken: Set<String> = []
-    // Ids come from the file: of two that are alike the first counts.
+    // The ids come from the file. If two tables have the same id, the first one counts.
     names = Dictionary(
       tables.map { ($0.id, Self.identifier($0.name, isType: true, &taken)) },
       uniquingKeysWith: { first, _ in first })
@@ -95,7 +95,7 @@ struct SwiftClasses {
 
   // MARK: - Names
 
-  /// A name that Swift takes, of one that a file has, and that no other has.
+  /// A valid Swift name for a name in a file, which differs from all other names so far.
   private static func identifier(_ name: String, isType: Bool, _ taken: inout Set<String>) -> String {
     var made = String(
       name.unicodeScalars.map { scalar in
@@ -104,11 +104,11 @@ struct SwiftClasses {
         return isUsual ? Character(scalar) : "_"
       })
     if made.unicodeScalars.first.map({ $0 != "_" && !$0.properties.isXIDStart }) ?? true { made = "_" + made }
-    // A name of underscores alone stands for nothing.
+    // A name that has only underscores is reserved in Swift.
     if made.allSatisfy({ $0 == "_" }) { made += isType ? "Class" : "property" }
     if isType, usedTypes.contains(made) || keywords.contains(made) { made += "_" }
     if !isType, usedMembers.contains(made) { made += "_" }
-    // @Persisted makes a variable of the name behind an underscore, too.
+    // For each property, @Persisted also makes a variable whose name has an underscore in front.
     while taken.contains(made) || (!isType && taken.contains("_" + made)) { made += "_" }
     taken.insert(made)
     if !isType { taken.insert("_" + made) }
@@ -129,12 +129,12 @@ struct SwiftClasses {
     return quoted + "\""
   }
 
-  /// Types that the sources name themselves.
+  /// The types that the generated source uses.
   private static let usedTypes: Set<String> = [
     "AnyRealmValue", "Bool", "Data", "Date", "Decimal128", "Double", "EmbeddedObject", "Float", "Int", "List",
     "Map", "MutableSet", "Object", "ObjectId", "Persisted", "Realm", "Self", "String", "Type", "UUID",
   ]
-  /// Members that objects have.
+  /// The members that objects already have.
   private static let usedMembers: Set<String> = [
     "description", "hash", "hashValue", "init", "isFrozen", "isInvalidated", "objectSchema", "realm", "self",
   ]

@@ -53,7 +53,9 @@ struct Check: ParsableCommand {
     }
   }
 
-  /// Tells why a file could not be looked at; answers the exit code of that.
+  /// Writes why a file could not be checked.
+  ///
+  /// - Returns: the exit code for this file.
   private func tell(_ failure: String, of file: String, isDamaged: Bool) throws -> CInt {
     if json {
       let whole = isDamaged ? "false" : "null"
@@ -67,7 +69,7 @@ struct Check: ParsableCommand {
   }
 }
 
-/// The outcome of looking at one file.
+/// The result of the check of one file.
 private struct CheckedFile {
   private let report: IntegrityCheck.Report
   private let version: UInt64
@@ -94,7 +96,7 @@ private struct CheckedFile {
     lines += report.unknown.map {
       "UNKNOWN: \($0): this version of the library can read the file, and not write it."
     }
-    // Nothing is said of parts that were not looked at.
+    // Parts that could not be checked have no findings, so the output says that the check is not complete.
     if let failure = report.failure { lines.append("Not all could be looked at: \(failure)") }
     lines.append(
       "\(report.nodes) nodes, \(Wording.bytes(report.liveBytes)), \(report.entries) rows and entries of version \(version): "
@@ -118,7 +120,8 @@ private struct CheckedFile {
     ])
   }
 
-  /// Where the names can't be read the check of the newest version has told why.
+  /// Checks the versions that are kept by name. If their names can't be read, the report is empty, because the check of
+  /// the newest version has reported the reason already.
   private static func namedVersions(
     of database: Database, _ bar: ProgressBar
   ) throws -> NamedVersionCheck.Report {
@@ -132,7 +135,7 @@ private struct CheckedFile {
     }
   }
 
-  /// What is wrong with the two pages that a file begins with.
+  /// Findings about the two meta pages at the start of the file.
   private static func metaPages(of database: Database) throws -> [String] {
     try FileInfo.pages(of: database).enumerated().compactMap { index, page in
       guard page.state != .sound else { return nil }

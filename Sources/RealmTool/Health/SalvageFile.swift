@@ -21,6 +21,7 @@ struct SalvageFile: ParsableCommand {
   @OptionGroup var made: TargetOptions
 
   func run() throws {
+    Interruption.removeUnfinishedFiles()
     let (key, target) = (try made.key(), made.target)
     try options.requireFile()
     let source = try options.openNewest()

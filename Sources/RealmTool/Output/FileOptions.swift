@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import RealmStorage
 
-/// The key of the files that a command looks into.
+/// The encryption key of the files that a command reads.
 struct KeyOptions: ParsableArguments {
   @Option(
     name: .customLong("key-file"),
@@ -17,7 +17,7 @@ struct KeyOptions: ParsableArguments {
   }
 }
 
-/// The file that a command makes, and the key that it is encrypted with.
+/// The file that a command makes, and the key with which it is encrypted.
 struct TargetOptions: ParsableArguments {
   @Argument(help: "The .realm file to make; there must be none yet.", completion: .file())
   var target: String
@@ -28,29 +28,31 @@ struct TargetOptions: ParsableArguments {
   func key() throws -> [UInt8]? { try targetKeyFile.map { try FileOptions.key(inFile: $0) } }
 }
 
-/// The file a command looks into, and its key.
+/// The file that a command reads, and its key.
 struct FileOptions: ParsableArguments {
   @Argument(help: "The .realm file.", completion: .file())
   var file: String
 
   @OptionGroup var keys: KeyOptions
 
-  /// Opens the file for reading; nothing of it is changed, and nothing stays beside it that was not there.
+  /// Opens the file for reading. The file is not changed, and no new files stay beside it.
   func open() throws -> Database {
     try requireFile()
     return try Self.open(file, key: key())
   }
 
-  /// Opens a file for reading, as `open` does.
+  /// Opens a file for reading. The file is not changed, and no new files stay beside it.
   static func open(_ path: String, key: [UInt8]?) throws -> Database {
     var options = Database.Options.reading(key)
     options.leavesNothing = true
     return try Database(path: path, options: options)
   }
 
-  /// Opens a file for writing, if it is synced neither with a server nor by one: what was written to such a file would be missing in what its devices get.
+  /// Opens a file for writing, unless the file is synced, as a client's file or as a server's: the devices would not
+  /// get what is written to such a file.
   ///
-  /// - Parameter command: for the message.
+  /// - Parameter command: the name of the command in messages.
+  /// - Throws: `SyncedFileRefusal` if the file is synced; `StorageError`.
   static func openToWrite(_ path: String, key: [UInt8]?, for command: String) throws -> Database {
     var options = Database.Options(encryptionKey: key)
     options.leavesNothing = true
@@ -70,14 +72,16 @@ struct FileOptions: ParsableArguments {
     return database
   }
 
-  /// - Throws: `SyncedFileRefusal` for a file that is synced with a server or by one.
+  /// Checks that a file is not synced.
+  ///
+  /// - Throws: `SyncedFileRefusal` if the file is synced, as a client's file or as a server's.
   static func refuseSynced(_ database: Database, path: String, for command: String) throws {
     let trees = try database.read { try $0.treeNames() }
     guard try database.isSynced() || !Export.syncTrees.isDisjoint(with: trees) else { return }
     throw SyncedFileRefusal(path: path, command: command)
   }
 
-  /// Opens the newest version for reading, damaged or not.
+  /// Opens the newest version for reading, even if it is damaged.
   func openNewest() throws -> any NodeReader {
     switch Result(catching: { try open() }) {
     case .success(let database) where database.fellBackTo == nil: return try database.snapshot()
@@ -93,7 +97,8 @@ struct FileOptions: ParsableArguments {
     }
   }
 
-  /// What is no file of bytes is not opened at all: opening a pipe would wait for who writes to it.
+  /// Stops the command if the path does not name a regular file. Such a path is not opened at all, because opening a
+  /// pipe would wait for a writer.
   func requireFile() throws { try Self.requireFile(file) }
 
   static func requireFile(_ path: String) throws {
@@ -103,10 +108,10 @@ struct FileOptions: ParsableArguments {
     }
   }
 
-  /// A sentence that says why a path names nothing that could be a realm file; nil where it may.
+  /// A sentence that says why a path can't be a realm file; nil if it can.
   static func refusal(of path: String) -> String? { reasonAgainst(path).map { "\(path) \($0)." } }
 
-  /// Why a path names nothing that could be a realm file; nil where it may.
+  /// The reason why a path can't be a realm file, as the rest of a sentence; nil if it can.
   private static func reasonAgainst(_ path: String) -> String? {
     var facts = stat()
     guard stat(path, &facts) == 0 else {
@@ -123,14 +128,14 @@ struct FileOptions: ParsableArguments {
 
   func key() throws -> [UInt8]? { try keys.key() }
 
-  /// The key that REALM_KEY tells; nil where it tells none.
+  /// The key in REALM_KEY; nil if the variable is missing or empty.
   static func keyOfEnvironment() throws -> [UInt8]? {
     guard let digits = ProcessInfo.processInfo.environment["REALM_KEY"], !digits.isEmpty else { return nil }
     return try key(fromDigits: digits, source: "REALM_KEY")
   }
 
   static func key(inFile path: String) throws -> [UInt8] {
-    // No more is read than a key may take, with white space around it: a device has no end.
+    // The limit leaves room for white space around a key. A device may have no end, so not everything is read.
     let limit = 4096
     guard let file = FileHandle(forReadingAtPath: path), let read = try? file.read(upToCount: limit + 1)
     else {
@@ -152,7 +157,7 @@ struct FileOptions: ParsableArguments {
   }
 }
 
-/// A command that writes was given a file that is synced.
+/// The error of a command that writes but was given a synced file.
 struct SyncedFileRefusal: Error, CustomStringConvertible {
   let path: String
   let command: String

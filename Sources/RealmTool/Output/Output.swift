@@ -1,34 +1,33 @@
 import Foundation
 import Synchronization
 
-/// How the tool speaks. Standard output is written here and nowhere else, so that output which can't be written is never
-/// passed over.
+/// The output of the tool. All text for standard output is written here, so that no failure to write it is overlooked.
 enum Output {
   private static let standard = Mutex(OutputBuffer(descriptor: STDOUT_FILENO))
 
-  /// Puts a line on standard output. It is written when the buffer is full, and on a terminal at once.
+  /// Puts a line on standard output. It is written when the buffer is full, or at once if the output is a terminal.
   static func line(_ text: String = "") throws(OutputError) {
     try standard.withLock { (buffer) throws(OutputError) in try buffer.append(text) }
   }
 
-  /// The same of a line in UTF-8.
+  /// Puts a line in UTF-8 on standard output.
   static func line(_ bytes: [UInt8]) throws(OutputError) {
     try standard.withLock { (buffer) throws(OutputError) in try buffer.append(bytes) }
   }
 
-  /// Writes what is still in the buffer.
+  /// Writes the rest of the buffer.
   static func flush() throws(OutputError) {
     try standard.withLock { (buffer) throws(OutputError) in try buffer.flush() }
   }
 
-  /// A line of two columns.
+  /// Puts a line of two columns on standard output.
   static func row(_ label: String, _ value: String) throws(OutputError) {
     try line(label.padding(toLength: 22, withPad: " ", startingAt: 0) + value)
   }
 
-  /// Calls `body`, which puts lines on standard output, and writes them.
+  /// Calls `body`, which puts lines on standard output, and writes the lines.
   ///
-  /// - Parameter remark: what a reader of the error must know when they can't be written; empty for nothing.
+  /// - Parameter remark: a sentence that the error has to add if the lines can't be written; empty for none.
   static func telling(_ remark: String, _ body: () throws -> Void) throws {
     do {
       try body()
@@ -38,42 +37,44 @@ enum Output {
     }
   }
 
-  /// Puts a line on standard error. Where that can't be written either, the exit code is left to tell. Names that stand in files may
-  /// hold what a terminal takes for commands: that is shown.
+  /// Puts a line on standard error. If that can't be written either, only the exit code reports the error. Names in
+  /// files may contain characters that a terminal takes for commands; these characters are shown as escapes.
   static func complain(_ message: String) { putOnStandardError(Wording.shown(message) + "\n") }
 
   static func putOnStandardError(_ text: String) {
     _ = OutputBuffer.write(Array(text.utf8), to: STDERR_FILENO)
   }
 
-  /// Makes ready for what may be wrong with the standard streams, before any file is opened.
+  /// Prepares the standard streams, before any file is opened.
   ///
-  /// A closed pipe is told by the write that fails, and not by a signal that ends the program. Where a stream is closed,
-  /// its number is taken: else the first file that is opened would get it, and what is meant for the stream.
+  /// If a pipe is closed, the write fails, and no signal ends the program. If a stream is closed, its number is taken:
+  /// otherwise the first file that is opened would get the number, and with it the text for the stream.
   ///
-  /// - Throws: where standard output is closed: then there is nobody to do anything for.
+  /// - Throws: `OutputError` if standard output is closed, because nobody could get the result.
   static func prepare() throws(OutputError) {
     signal(SIGPIPE, SIG_IGN)
-    // A file that would be longer than the user may make is told by the write that fails, too.
+    // If a file would be larger than the user may make, the write fails as well, and no signal ends the program.
     signal(SIGXFSZ, SIG_IGN)
     let isClosed = fcntl(STDOUT_FILENO, F_GETFD) == -1
     for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) == -1 {
-      // The least number that is free is the one that is given.
+      // A new file gets the least free number.
       _ = open("/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY)
     }
     if isClosed { throw OutputError(errno: EBADF) }
   }
 }
 
-/// Standard output can't be written, so what a command has to tell is not told, or only in part.
+/// The error that standard output or a file can't be written, so that the result of a command is missing or not
+/// complete.
 struct OutputError: Error, CustomStringConvertible {
   var errno: CInt
-  /// A sentence on what was done or found nevertheless; empty for nothing.
+  /// A sentence about what was done or found nevertheless; empty for none.
   var remark = ""
   /// The file that can't be written; nil for standard output.
   var path: String?
 
-  /// Greater than all others in rank: with any other code who asked would take the output for whole.
+  /// The exit code, which takes precedence over all others. With another code, the caller would take the output for
+  /// complete.
   static let exitCode: CInt = 4
 
   var description: String {
@@ -89,7 +90,7 @@ struct OutputError: Error, CustomStringConvertible {
   }
 }
 
-/// Bytes on their way to a file: large dumps are written in few large pieces.
+/// Collects bytes for a file, so that large dumps are written in few large pieces.
 struct OutputBuffer: ~Copyable {
   static let size = 64 * 1024
   private let descriptor: CInt
@@ -112,12 +113,14 @@ struct OutputBuffer: ~Copyable {
 
   mutating func flush() throws(OutputError) {
     let errno = Self.write(bytes, to: descriptor)
-    // What could not be written is not tried again: the reader would get it behind a gap.
+    // Bytes that could not be written are dropped. If they were written later, the reader would get them after a gap.
     bytes.removeAll(keepingCapacity: true)
     if errno != 0 { throw OutputError(errno: errno) }
   }
 
-  /// Answers 0, or why it can't be written.
+  /// Writes all bytes.
+  ///
+  /// - Returns: 0, or the error number if the bytes can't be written.
   static func write(_ bytes: [UInt8], to descriptor: CInt) -> CInt {
     var written = 0
     while written < bytes.count {
@@ -130,7 +133,7 @@ struct OutputBuffer: ~Copyable {
       switch errno {
       case EINTR: continue
       case EAGAIN:
-        // A stream that does not wait by itself: whoever gave it set it so.
+        // The caller of the program has made the stream non-blocking, so the write has to wait here.
         var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&ready, 1, -1)
       case let errno: return errno

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A bar on the terminal for what takes longer than a second.
+/// A progress bar on the terminal for work that takes longer than a second.
 final class ProgressBar {
   private let isShowing: Bool
   private let now: () -> Date
   private let write: (String) -> Void
   private let start: Date
-  /// What stands on the terminal; nil while there is nothing.
+  /// The percentage on the terminal; nil if there is no bar.
   private var percent: Int?
 
-  /// On standard error. Where the output goes to a terminal too, a bar would stand in the midst of it: then there is
-  /// none for a command that `prints` while it works.
+  /// Makes a bar on standard error. If standard output is a terminal, too, the bar would be in the middle of the
+  /// output, so there is no bar then for a command that `prints` while it works.
   convenience init(prints: Bool = false) {
     self.init(
       isShowing: isatty(STDERR_FILENO) == 1 && !(prints && isatty(STDOUT_FILENO) == 1),
@@ -24,7 +24,7 @@ final class ProgressBar {
     start = now()
   }
 
-  /// `share` is what is done, 0 to 1.
+  /// Shows the share of the work that is done, from 0 to 1.
   func show(_ share: Double) {
     guard isShowing else { return }
     let share = min(1, max(0, share))

@@ -1,7 +1,7 @@
 import Foundation
 import RealmInterchange
 
-/// How sizes, counts, times and bytes are told.
+/// Texts for sizes, counts and times.
 enum Wording {
   static func bytes(_ count: UInt64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
@@ -19,12 +19,13 @@ enum Wording {
     Date(timeIntervalSince1970: Double(nanoseconds) / 1e9).formatted(.iso8601)
   }
 
-  /// Bytes of a file.
+  /// The size of a file in bytes.
   static func size(_ path: String) throws -> UInt64 {
     try FileManager.default.attributesOfItem(atPath: path)[.size] as? UInt64 ?? 0
   }
 
-  /// A text as it may be put on a terminal: what would be a command there is written as in JSON. Line ends and tabs stay.
+  /// A text that can be put on a terminal: a character that a terminal takes for a command is written as an escape of
+  /// JSON. Line ends and tabs stay.
   static func shown(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: JSON.mayMislead) else { return text }
     var shown = ""

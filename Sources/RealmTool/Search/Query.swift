@@ -66,7 +66,7 @@ struct Query: ParsableCommand {
     for row in rows { try Output.line(line(row, try Self.values(of: row, in: table))) }
   }
 
-  /// The values of the properties of a row.
+  /// The values of a row, without the columns that are not properties.
   static func values(of row: UInt64, in table: Table) throws -> [Value] {
     var values: [Value] = []
     for column in table.schema.properties { values.append(try table.value(column, ofRow: row) ?? .null) }

@@ -2,7 +2,7 @@ import Foundation
 import RealmInterchange
 import RealmStorage
 
-/// Rows as lines for programs.
+/// Writes rows as lines for programs.
 enum QueryLines {
   static func json(_ schema: TableSchema, _ names: TableNames) -> (UInt64, [Value]) -> String {
     let columns = schema.properties
@@ -23,7 +23,7 @@ enum QueryLines {
     }
   }
 
-  /// An empty text stands in quotation marks, and null is nothing.
+  /// A field of CSV. Null is an empty field, and an empty text is two quotation marks.
   private static func field(_ value: Value, _ column: Column, _ names: TableNames) -> String {
     switch value {
     case .null: ""
@@ -36,11 +36,11 @@ enum QueryLines {
   }
 }
 
-/// Rows in columns, for people.
+/// Prints rows in columns for people.
 struct QueryTable {
-  /// A cell has no more characters.
+  /// The most characters that a cell has.
   private static let widest = 40
-  /// So many rows decide how wide the columns are.
+  /// The number of rows that decide how wide the columns are.
   private static let measured = 200
   private let titles: [String]
 
@@ -71,7 +71,7 @@ struct QueryTable {
     return text.count <= widest ? text : text.prefix(widest - 1) + "…"
   }
 
-  /// A text of a file on one line, without what a terminal takes for commands.
+  /// A text of a file on one line, without characters that a terminal takes for commands.
   private static func shown(_ text: String) -> String {
     text.isEmpty || text.unicodeScalars.contains(where: JSON.mayMislead) ? JSON.string(text) : text
   }

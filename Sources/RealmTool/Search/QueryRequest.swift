@@ -3,13 +3,16 @@ import Foundation
 import RealmQuery
 import RealmStorage
 
-/// A query as it is given to the tool: the name of a table, and what is asked of it.
+/// A query in the form that the tool accepts: the name of a table, and a query of its rows.
 struct QueryRequest {
   var table: String
-  /// A condition with descriptors.
+  /// The condition and the descriptors.
   var text: String
 
-  /// - Throws: where there is no name, or something else than WHERE, SORT, DISTINCT or LIMIT behind it.
+  /// Parses a query.
+  ///
+  /// - Throws: `ValidationError` if the name of the table is missing, or another word than WHERE, SORT, DISTINCT or
+  ///   LIMIT follows it.
   init(_ query: String) throws {
     let query = query.trimmingCharacters(in: .whitespacesAndNewlines)
     guard let first = query.first else {
@@ -43,16 +46,17 @@ struct QueryRequest {
     }
   }
 
-  /// The table, and the search for its rows.
+  /// Finds the table and makes the search for its rows.
   ///
   /// - Parameters:
-  ///   - tables: all tables of a version, or of an open transaction.
-  ///   - file: for messages.
-  /// - Throws: `QueryError` for a query that can't be read or makes no sense for the tables; `ValidationError` for a table that is not there; `StorageError`.
+  ///   - tables: all tables of a version or of an open transaction.
+  ///   - file: the name of the file in messages.
+  /// - Throws: `QueryError` if the query can't be read or makes no sense for the tables; `ValidationError` if there is
+  ///   no such table; `StorageError`.
   func search(_ tables: [Table], in file: String) throws -> (Table, RowSearch) {
     let schemas = tables.map(\.schema)
     let table = try tables.named(table, in: file)
-    // What kept an object from being looked up: it is not taken for one that is not there.
+    // The error that kept an object from being looked up. Without it, the object would count as missing.
     var failure: StorageError?
     let binder = QueryBinder(
       QueryNames(tables: schemas), table: table.schema.id, language: .rql, text: text
@@ -74,9 +78,10 @@ struct QueryRequest {
 }
 
 extension [Table] {
-  /// The table of a name. Names differ when their bytes do, also where the texts are equivalent.
+  /// The table with a name. Names differ if their bytes differ, even if the texts are equivalent.
   ///
-  /// - Parameter file: for the message.
+  /// - Parameter file: the name of the file in messages.
+  /// - Throws: `ValidationError` if there is no such table.
   func named(_ name: String, in file: String) throws -> Table {
     if let found = first(where: { $0.schema.name.utf8.elementsEqual(name.utf8) }) { return found }
     let names = isEmpty ? "none" : map(\.schema.name).joined(separator: ", ")

@@ -32,14 +32,15 @@ struct Watch: ParsableCommand {
   }
 
   func run() throws {
-    // So that nothing stays beside the file that was not there.
+    // An interruption must not end the process at once, because the files that opening makes beside the realm file have
+    // to be removed.
     Interruption.note()
     let database = try options.open()
     defer { database.close() }
     try follow(database)
   }
 
-  /// Its versions are let go of before the file is closed.
+  /// Watches the file. When this method returns, no snapshot is held any more, so that the file can be closed.
   private func follow(_ database: Database) throws {
     var view = try WatchedRows(QueryRequest(query), of: database.snapshot(), in: options.file)
     Output.complain(
@@ -62,7 +63,7 @@ struct Watch: ParsableCommand {
   }
 }
 
-/// What a query finds in a version.
+/// The rows that a query finds in a version.
 struct WatchedRows {
   let snapshot: Snapshot
   let table: Table
@@ -80,7 +81,8 @@ struct WatchedRows {
     writer = ObjectWriter(tables)
   }
 
-  /// How it differs from what was found in an earlier version: first what is gone, then the rest in the order of the query.
+  /// Calls `tell` for each change since an earlier version: first for the removed rows, then for the others in the
+  /// order of the query.
   func forEachChange(since old: WatchedRows, _ tell: (WatchedChange) throws -> Void) throws {
     guard table.schema.id == old.table.schema.id else {
       throw InterchangeError(
@@ -101,7 +103,8 @@ struct WatchedRows {
     }
   }
 
-  /// The rows that were changed; nil where each must be looked at, because embedded objects are part of them.
+  /// The keys of the rows that were modified; nil if each row has to be compared, because embedded objects are parts of
+  /// the rows.
   private func modified(since old: WatchedRows) throws -> Set<UInt64>? {
     let embedded = Set(try snapshot.schemas().filter(\.isEmbedded).map(\.id))
     guard !table.schema.columns.contains(where: { $0.type == .link && embedded.contains($0.target) }) else {
@@ -123,7 +126,7 @@ struct WatchedRows {
   }
 }
 
-/// How an object changed that a query finds.
+/// A change of an object that a query finds or found.
 struct WatchedChange {
   enum Kind: String {
     case added, changed, removed
@@ -137,7 +140,7 @@ struct WatchedChange {
     }
   }
 
-  /// A property and its value.
+  /// A property with its value as JSON.
   struct Cell: Equatable {
     let name: String
     let json: String
@@ -147,19 +150,20 @@ struct WatchedChange {
   private let row: UInt64
   private let schema: TableSchema
   private let cells: [Cell]
-  /// Of an object that was changed: each property that differs, with the value before; nil of a property that was added since.
+  /// The properties that differ, if the object was changed, with their values before; the value before is nil for a
+  /// property that was added since then.
   private let changed: [(cell: Cell, before: String?)]
 
   init(_ kind: Kind, _ row: UInt64, _ schema: TableSchema, _ cells: [Cell], before: [Cell] = []) {
     (self.kind, self.row, self.schema, self.cells) = (kind, row, schema, cells)
-    // Names differ when their bytes do.
+    // Names differ if their bytes differ.
     let old = Dictionary(before.map { (Array($0.name.utf8), $0.json) }) { first, _ in first }
     changed =
       before.isEmpty
       ? [] : cells.map { ($0, old[Array($0.name.utf8)]) }.filter { $0.cell.json != $0.before }
   }
 
-  /// On one line, for people.
+  /// The change on one line, for people.
   var text: String {
     let key = schema.properties.firstIndex { $0.index == .unique }.map { cells[$0].json } ?? "#\(row)"
     let start = "\(kind.sign) \(JSON.shown(schema.name)) \(key)"

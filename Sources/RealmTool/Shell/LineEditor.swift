@@ -1,14 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Reads lines from a terminal. Where the library libedit is on the machine, lines can be edited, earlier ones come back with the arrow keys, and the tab key
-/// completes words. What was typed is kept for as long as the program runs, and nowhere else: it may hold values of a file.
+/// Reads lines from a terminal. If the library libedit is on the machine, lines can be edited, earlier lines come back
+/// with the arrow keys, and the tab key completes words. Earlier lines are kept only in memory until the program ends,
+/// because they may contain values of a file.
 final class LineEditor {
   private typealias ReadLine = @convention(c) (UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar>?
   private typealias AddHistory = @convention(c) (UnsafePointer<CChar>) -> CInt
   private typealias Complete = @convention(c) (UnsafePointer<CChar>?, CInt) -> UnsafeMutablePointer<CChar>?
 
-  /// The words that may be completed to: the library asks a function without a context.
+  /// The words that can be completed. They are static, because the library calls a C function without a context.
   private static let words = Mutex<(all: [String], found: [String])>(([], []))
   private static let libraries = [
     "libedit.so.2", "libedit.so.0", "libedit.so", "libedit.3.dylib", "libedit.dylib",
@@ -18,7 +19,9 @@ final class LineEditor {
   private let prompt: String
   private var last = ""
 
-  /// - Parameter isPlain: lines are not edited, as where standard input is no terminal.
+  /// Makes an editor.
+  ///
+  /// - Parameter isPlain: whether lines are read without editing, as from an input that is not a terminal.
   init(prompt: String, isPlain: Bool) {
     self.prompt = prompt
     edit = isPlain ? nil : Self.loaded()
@@ -35,7 +38,7 @@ final class LineEditor {
     return (unsafeBitCast(read, to: ReadLine.self), unsafeBitCast(add, to: AddHistory.self))
   }
 
-  /// What the tab key completes to.
+  /// Sets the words that the tab key completes.
   func complete(with words: [String]) { Self.words.withLock { $0.all = words.sorted() } }
 
   /// The next line; nil at the end of the input.
@@ -52,7 +55,7 @@ final class LineEditor {
     return line
   }
 
-  /// One of the words that begin with a text; nil behind the last. The library frees it.
+  /// The word with a number among those that begin with a text; nil after the last one. The library frees the memory.
   private static func completion(_ text: UnsafePointer<CChar>?, _ number: CInt) -> UnsafeMutablePointer<
     CChar
   >? {

@@ -47,7 +47,9 @@ struct Shell: ParsableCommand {
     try session.end()
   }
 
-  /// Answers whether more commands are wanted.
+  /// Runs a command. If the command is wrong, this ends the tool.
+  ///
+  /// - Returns: whether more commands are wanted.
   private func runLine(_ line: String, _ session: ShellSession) throws -> Bool {
     do {
       return try session.run(line)
@@ -85,13 +87,13 @@ struct Shell: ParsableCommand {
   }
 }
 
-/// A command of the shell that is wrong.
+/// An error in a command of the shell.
 struct ShellProblem: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 
-  /// What is told of an error.
+  /// The message about an error.
   static func text(of error: any Error) -> String {
     if let error = error as? ValidationError { return error.message }
     return "\(error)"

@@ -1,4 +1,4 @@
-/// What the shell says of its commands.
+/// The text of the shell about its commands.
 enum ShellHelp {
   static let text = """
     QUERY                     the rows that a query finds: Person WHERE age > 30 SORT(name ASC)

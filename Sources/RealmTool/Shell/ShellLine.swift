@@ -1,6 +1,6 @@
 import RealmInterchange
 
-/// A line of the shell, taken apart from its start.
+/// A line of the shell. Its parts are taken off from the start.
 struct ShellLine {
   private(set) var rest: Substring
 
@@ -8,16 +8,16 @@ struct ShellLine {
 
   var isEmpty: Bool { rest.isEmpty }
 
-  /// The next word; empty at the end.
+  /// Takes the next word; empty at the end of the line.
   mutating func word() -> String {
     let word = rest.prefix { !$0.isWhitespace }
     rest = rest[word.endIndex...].trimmed
     return String(word)
   }
 
-  /// The next name, which may stand in quotation marks.
+  /// Takes the next name, which may be in quotation marks.
   ///
-  /// - Parameter what: is missing where there is none: "the name of a table".
+  /// - Parameter what: the description of the name in messages, as "The name of a table".
   mutating func name(_ what: String) throws(ShellProblem) -> String {
     guard let first = rest.first else { throw ShellProblem("\(what) is missing at the end.") }
     guard first == "\"" || first == "'" else { return word() }
@@ -29,9 +29,9 @@ struct ShellLine {
     return name
   }
 
-  /// The next value in JSON.
+  /// Takes the next value in JSON.
   ///
-  /// - Parameter what: is missing where there is none: "the primary key".
+  /// - Parameter what: the description of the value in messages, as "The primary key".
   mutating func json(_ what: String) throws(ShellProblem) -> JSONNode {
     guard !rest.isEmpty else { throw ShellProblem("\(what) is missing at the end.") }
     let bytes = Array(rest.utf8)
@@ -47,7 +47,7 @@ struct ShellLine {
     }
   }
 
-  /// The key of a row behind `#`; nil where something else comes.
+  /// Takes the key of a row, which is written behind `#`; nil if something else follows.
   mutating func rowKey() throws(ShellProblem) -> UInt64? {
     guard rest.first == "#" else { return nil }
     let text = word().dropFirst()

@@ -3,7 +3,7 @@ import Foundation
 import RealmInterchange
 import RealmStorage
 
-/// A file that the shell reads, and writes in transactions.
+/// A file that the shell reads, and that it changes in transactions.
 final class ShellSession {
   private static let commands = [
     "begin", "cancel", "commit", "count", "create", "delete", "explain", "help", "quit", "refresh", "schema",
@@ -24,12 +24,12 @@ final class ShellSession {
 
   func close() {
     transaction?.cancel()
-    // A version that is held keeps the file open.
+    // A snapshot that is held keeps the file open.
     (transaction, current) = (nil, nil)
     database.close()
   }
 
-  /// Ends a run: a transaction that is open is cancelled.
+  /// Ends a run. If a transaction is open, it is cancelled, and the exit code is 2.
   func end() throws {
     guard let transaction else { return }
     transaction.cancel()
@@ -38,18 +38,20 @@ final class ShellSession {
     throw ExitCode(2)
   }
 
-  /// What the tab key completes to.
+  /// The words that the tab key completes.
   func words() throws -> [String] {
     Self.commands + (try tables().flatMap { [$0.schema.name] + $0.schema.properties.map(\.name) })
   }
 
-  /// Answers whether more commands are wanted.
+  /// Runs a command.
+  ///
+  /// - Returns: whether more commands are wanted.
   func run(_ line: String) throws -> Bool {
     var parts = ShellLine(line)
     guard !parts.isEmpty, parts.rest.first != "#" else { return true }
     let whole = String(parts.rest)
     let command = parts.word()
-    // A table may have the name of a command: then its query is written with quotation marks.
+    // If a table has the name of a command, its name must be in quotation marks in a query.
     switch command {
     case "quit", "exit", "help", "tables", "refresh", "begin", "commit", "cancel":
       try parts.end()
@@ -68,7 +70,9 @@ final class ShellSession {
     return true
   }
 
-  /// A command of one word. Answers whether more commands are wanted.
+  /// Runs a command of one word.
+  ///
+  /// - Returns: whether more commands are wanted.
   private func runWord(_ command: String) throws -> Bool {
     switch command {
     case "help": try Output.line(ShellHelp.text)
@@ -84,13 +88,13 @@ final class ShellSession {
 
   // MARK: - Reading
 
-  /// Those of the open transaction, or of the version that is read.
+  /// The tables of the open transaction, or of the version that is read.
   private func tables() throws -> [Table] {
     guard let transaction else { return try snapshot().tables() }
     return try transaction.schemas().compactMap { try transaction.table($0.name)?.reading() }
   }
 
-  /// The version that is read.
+  /// The snapshot of the version that is read.
   private func snapshot() throws -> Snapshot {
     if let current { return current }
     let newest = try database.snapshot()
@@ -138,7 +142,7 @@ final class ShellSession {
     try Output.line(line.bytes)
   }
 
-  /// The row that a primary key in JSON or a key behind `#` names.
+  /// The key of the row that a primary key in JSON or a row key behind `#` names.
   private func row(
     _ parts: inout ShellLine, of schema: TableSchema, find: (Value) throws -> UInt64?,
     contains: (UInt64) throws -> Bool
@@ -167,7 +171,9 @@ final class ShellSession {
   private func begin() throws {
     guard transaction == nil else { throw ShellProblem("A transaction is open already.") }
     if !canWrite {
-      // The reader is closed first: who made what stands beside the file removes it, and the last who closes a file notes that it was closed.
+      // The reading database is closed before the file is opened for writing. A database that has made files beside the
+      // realm file removes them when it is closed, and the last database that is closed marks the file as cleanly
+      // closed.
       current = nil
       database.close()
       do {
@@ -230,7 +236,8 @@ final class ShellSession {
     }
     let (draft, inserter) = try draft(&parts, of: table.schema, transaction)
     do throws(StorageError) {
-      // A primary key that another object has is the only value that can be refused; it is set first.
+      // Only a primary key can be refused, if another object has it. It is set first, so that nothing else is changed
+      // then.
       for cell in draft.cells where table.schema.columns[cell.column].index == .unique {
         if case .value(let value) = cell.value { try table.set(value, cell.column, ofRow: row) }
       }
@@ -241,7 +248,7 @@ final class ShellSession {
     try inserter.change(row, with: draft)
   }
 
-  /// What is to be written, and who writes it.
+  /// Reads an object from the rest of the line. Returns its draft, and the inserter that writes it.
   private func draft(
     _ parts: inout ShellLine, of schema: TableSchema, _ transaction: WriteTransaction
   ) throws -> (ObjectDraft, ObjectInserter) {
@@ -268,7 +275,7 @@ final class ShellSession {
     ShellProblem([problem.property, problem.value, problem.reason].compactMap { $0 }.joined(separator: " "))
   }
 
-  /// An object by its key, or those that a query finds.
+  /// Deletes an object by its key, or all objects that a query finds.
   private func delete(_ parts: inout ShellLine) throws {
     let transaction = try opened()
     let query = String(parts.rest)

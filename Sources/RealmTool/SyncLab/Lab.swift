@@ -4,16 +4,16 @@ import RealmStorage
 import RealmSync
 import RealmSyncClient
 
-/// Devices and a server on the files of a folder, and what people do with them.
+/// Devices and a server that use the files of a folder, and the commands that act on them.
 ///
-/// Nothing is imitated: sessions, files and merging are those of the library. The lab carries the bytes of
-/// messages from one to another, and tells them the time.
+/// Nothing is simulated but the network and the clock: sessions, files and merging are those of the library. The lab
+/// carries the bytes of messages between devices and server, and gives them the time.
 final class Lab {
   let folder: LabFolder
   let clock = LabClock()
   let server: LabServer
   var devices: [LabDevice] = []
-  /// What the last sync or kill carried, and what came of it.
+  /// The messages that the last sync or kill carried, and their effects.
   var log: [String] = []
 
   init(_ path: String) throws {
@@ -31,7 +31,9 @@ final class Lab {
 
   func say(_ text: String) throws(OutputError) { try Output.line(Wording.shown(text)) }
 
-  /// Carries out a line; answers false where it ends the lab.
+  /// Executes a line.
+  ///
+  /// - Returns: false if the line ends the lab.
   func run(_ line: String) throws -> Bool {
     guard let command = try LabParser.command(line) else { return true }
     if command == .quit { return false }
@@ -148,7 +150,7 @@ final class Lab {
 
   // MARK: - Changes
 
-  /// All classes that any file of the lab has: an app names the classes that it was built with.
+  /// The names of all classes in any file of the lab. They stand for the classes with which an app would be built.
   func tables() throws(StorageError) -> Set<String> {
     var names: Set<String> = []
     for database in [server.database] + devices.map(\.database) {
@@ -162,7 +164,7 @@ final class Lab {
     if case .create(let table, _) = change { tables.insert(table) }
     let note = try device.database.write { transaction in
       try transaction.setTime(clock.now())
-      // What no query shows may not be made.
+      // An object can be made only if a query of the device shows it, so the queries are set first.
       try device.subscribe(tables, transaction)
       return try LabWriter(transaction, device: device.name).write(change)
     }

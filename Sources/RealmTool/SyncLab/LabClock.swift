@@ -1,15 +1,15 @@
 import Foundation
 import RealmStorage
 
-/// The time of the machine in milliseconds, no two times the same.
+/// The time of the machine in milliseconds. No two calls return the same time.
 ///
-/// Two devices that write within one millisecond would be told apart by their random numbers, and what comes
-/// out would differ from run to run.
+/// If two devices wrote within one millisecond, their random numbers would decide which write is later, and the result
+/// would differ from run to run.
 final class LabClock {
   private var last: UInt64 = 0
 
   func now() -> UInt64 {
-    // A clock that was set back is not waited for.
+    // If the clock was set back, the loop does not wait until it catches up.
     for _ in 0..<20 where Self.milliseconds <= last { usleep(100) }
     last = max(Self.milliseconds, last + 1)
     return last

@@ -1,16 +1,16 @@
 import RealmInterchange
 import RealmStorage
 
-/// What a line of the lab asks for.
+/// A command of the lab.
 enum LabCommand: Equatable {
-  /// Makes a device. With a query it is shown only what the query finds.
+  /// Makes a device. With a query, the device shows only what the query finds.
   case make(String, user: String?, query: LabQuery?)
   case copy(String, to: String)
   case connect(String, isOnline: Bool)
   case write(String, LabChange)
   case subscribe(String, LabQuery)
   case unsubscribe(String, table: String)
-  /// Nil of all devices.
+  /// Syncs the device with this name; nil for all devices.
   case sync(String?)
   case kill(String)
   case rule(LabRule)
@@ -29,11 +29,11 @@ enum LabCommand: Equatable {
 
 struct LabQuery: Equatable {
   var table: String
-  /// Empty for all objects of the class.
+  /// The condition of the query; empty for all objects of the class.
   var predicate: String
 }
 
-/// What users may read or write of a class.
+/// A rule for which objects of a class users may read or write.
 struct LabRule: Equatable {
   enum Right: String { case read, write }
 
@@ -42,7 +42,7 @@ struct LabRule: Equatable {
   var predicate: String
 }
 
-/// What a device writes by one transaction.
+/// The change that a device makes in one transaction.
 enum LabChange: Equatable {
   case create(table: String, [LabProperty])
   case set(ObjectName, [LabProperty])
@@ -57,16 +57,16 @@ struct LabProperty: Equatable {
 }
 
 enum LabListChange: Equatable {
-  /// Behind the last one where no place is given.
+  /// Inserts a value at a place, or at the end if the place is nil.
   case insert(Value, at: Int?)
   case move(from: Int, to: Int)
   case remove(Int)
 }
 
-/// The words of a command, and what each stands for in messages.
+/// The words of a command, which are read from left to right.
 struct LabWords {
   private var left: ArraySlice<LabToken>
-  /// How the command is written; messages show it.
+  /// The form in which the command has to be written, for messages.
   var form: String
 
   init(_ tokens: [LabToken], form: String) { (left, self.form) = (tokens[...], form) }
@@ -82,7 +82,9 @@ struct LabWords {
 
   mutating func skip() { left = left.dropFirst() }
 
-  /// Takes a word if it is the next.
+  /// Takes the next word if it is `word`.
+  ///
+  /// - Returns: whether the word was taken.
   mutating func take(_ word: String) -> Bool {
     guard next == .word(word) else { return false }
     skip()
@@ -140,7 +142,7 @@ struct LabWords {
     }
   }
 
-  /// A single value, or a list of them in brackets.
+  /// Takes a single value, or a list of values in brackets.
   mutating func value() throws(LabProblem) -> Value {
     guard take(mark: "[") else { return try singleValue() }
     var elements: [Value] = []

@@ -3,20 +3,20 @@ import RealmStorage
 import RealmSync
 import RealmSyncClient
 
-/// What a device is to be shown of a class; nothing where there is no predicate.
+/// The objects of a class that a device shows; none if the predicate is nil.
 struct LabSubscription: Equatable {
   var table: String
   var predicate: String?
 }
 
-/// A device: its file, and the session of that with the server.
+/// A device: its file, and the session of the file with the server.
 final class LabDevice {
-  /// What is known of a device beside its file.
+  /// The facts about a device that are not in its file.
   struct Facts: Equatable {
     var name: String
     var user: String
     var isOnline = true
-    /// Classes without a subscription are shown whole.
+    /// Whether all objects are shown of classes without a subscription.
     var showsOthers = true
     var subscriptions: [LabSubscription] = []
 
@@ -25,9 +25,9 @@ final class LabDevice {
       subscriptions.append(LabSubscription(table: table, predicate: predicate))
     }
 
-    /// The queries by which the device shows what it is to show.
+    /// The queries that find exactly the objects that the device shows.
     ///
-    /// - Parameter tables: all classes that there are.
+    /// - Parameter tables: the names of all classes.
     func queries(_ tables: Set<String>) -> [QuerySet.Query] {
       let named = Set(subscriptions.map(\.table))
       let all = showsOthers ? tables.union(named) : named
@@ -40,7 +40,7 @@ final class LabDevice {
     }
   }
 
-  /// What is under way between the device and the server, as bytes.
+  /// The messages on their way between the device and the server, as bytes.
   final class Connection {
     let id: SyncServer.SessionID
     var upward: [[UInt8]] = []
@@ -53,11 +53,11 @@ final class LabDevice {
   let database: Database
   let session: ClientSession
   var connection: Connection?
-  /// Why the session does not go on by itself.
+  /// The reason why the session has stopped; nil if it has not.
   var problem: String?
-  /// What the server said when it ended the last session.
+  /// The text of the error with which the server ended the last session.
   var lastError: String?
-  /// Of the sync that is under way.
+  /// The numbers of connections, and of sent and received messages, in the current sync.
   var (connections, sent, received) = (0, 0, 0)
 
   var name: String { facts.name }
@@ -70,7 +70,7 @@ final class LabDevice {
     session = ClientSession(database)
   }
 
-  /// Calls `body` with the file, which it does not change.
+  /// Calls `body` with the file, which `body` does not change.
   func reading<Result>(_ body: (ClientFile) throws -> Result) throws -> Result {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -81,7 +81,7 @@ final class LabDevice {
     }
   }
 
-  /// Gives the file the query set that it is to have, where it has another one.
+  /// Sets the query set of the file, if it differs from the queries that the device has to have.
   func subscribe(_ tables: Set<String>, _ transaction: WriteTransaction) throws {
     do throws(ClientProblem) {
       var file = try ClientFile(transaction)
@@ -91,12 +91,12 @@ final class LabDevice {
     } catch { throw error.thrown }
   }
 
-  /// The same in a transaction of its own.
+  /// Sets the query set of the file in a transaction of its own.
   func subscribe(_ tables: Set<String>) throws {
     try database.write { try subscribe(tables, $0) }
   }
 
-  /// So many changesets are pending.
+  /// The number of changesets that are pending.
   func pendingCount() throws -> Int {
     let snapshot = try database.snapshot()
     return try snapshot.changelog()?.count(snapshot) ?? 0

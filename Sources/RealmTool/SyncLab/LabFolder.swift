@@ -2,12 +2,12 @@ import Foundation
 import RealmInterchange
 import RealmServer
 
-/// The files of a lab: one of the server and one of each device, and beside them two short texts, which tell
-/// what stands in no realm file.
+/// The files of a lab: a realm file of the server, a realm file of each device, and two short text files with the facts
+/// that are in no realm file.
 struct LabFolder {
   let path: String
 
-  /// Makes the folder where there is none.
+  /// Makes the folder if it does not exist.
   init(_ path: String) throws {
     self.path = path
     do {
@@ -28,12 +28,12 @@ struct LabFolder {
 
   func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: file) }
 
-  /// A text of the engine without the path of the folder: so the output is the same wherever the folder lies.
+  /// A text of the engine without the path of the folder, so that the output does not depend on where the folder is.
   func shown(_ text: String) -> String { text.replacing(path + "/", with: "") }
 
   // MARK: - Texts
 
-  /// The lines of a text as words; none where there is no such file.
+  /// The lines of a text file as words; none if there is no such file.
   private func lines(_ file: String) throws -> [LabWords] {
     guard exists(file) else { return [] }
     guard let bytes = FileManager.default.contents(atPath: file) else {
@@ -98,7 +98,7 @@ struct LabFolder {
     try write(lines, to: deviceList)
   }
 
-  /// What the server was told beside its file; a saved copy has a text of its own.
+  /// The settings of the server that are not in its file. A saved copy has its own settings.
   func settings(of file: String) throws -> LabSettings {
     var settings = LabSettings()
     for var words in try lines(file + ".txt") {
@@ -130,10 +130,10 @@ struct LabFolder {
   }
 }
 
-/// What the server of a lab is told beside its file.
+/// The settings of the server of a lab that are not in its file.
 struct LabSettings: Equatable {
-  /// By class the properties that filters may look at. New ones come behind the others: the history of the
-  /// server has their values in this order.
+  /// The properties that filters may use, by class. New properties are added at the end, because the server's history
+  /// has their values in this order.
   var fields: [String: [String]] = [:]
   var rules: [LabRule] = []
 
@@ -151,7 +151,7 @@ struct LabSettings: Equatable {
 }
 
 extension JSON {
-  /// A text as the lab reads it.
+  /// A text in quotation marks, in the form that the lab reads.
   fileprivate static func escaped(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {

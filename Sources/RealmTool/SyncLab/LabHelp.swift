@@ -1,4 +1,4 @@
-/// What `help` prints.
+/// The text that `help` prints.
 enum LabHelp {
   static let text = """
     Nothing travels between a device and the server until `sync`. A # begins a comment.

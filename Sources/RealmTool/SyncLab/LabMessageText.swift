@@ -2,9 +2,9 @@ import RealmInterchange
 import RealmStorage
 import RealmSync
 
-/// How the lab tells messages.
+/// Texts that describe messages.
 enum LabMessageText {
-  /// The bytes of a frame, those of its body before compression: the rest differs from run to run.
+  /// The size of a frame with its body before compression. The compressed size would differ from run to run.
   static func size(_ frame: [UInt8], hasBody: Bool) -> Int {
     guard hasBody else { return frame.count }
     var reader = ByteReader(frame)
@@ -26,7 +26,7 @@ enum LabMessageText {
     return "\(message.labText) (\(Wording.count(size(frame, hasBody: hasBody), "byte")))"
   }
 
-  /// Why a file is reset.
+  /// The reason why a file is reset.
   static func cause(isInDoubt: Bool) -> String {
     isInDoubt
       ? "what it has can't be told apart from what the server has: a copy of the file was used, or the "

@@ -3,7 +3,7 @@ import RealmStorage
 
 /// Reads the commands of the lab.
 enum LabParser {
-  /// By its first word the form of each command that does not begin with a device.
+  /// The forms of the commands that do not begin with a device, by their first words.
   private static let forms: KeyValuePairs = [
     "new": "new DEVICE [as USER] [where CLASS \"PREDICATE\"]",
     "copy": "copy DEVICE to DEVICE", "sync": "sync [DEVICE]", "kill": "kill DEVICE",
@@ -13,7 +13,7 @@ enum LabParser {
     "help": "help", "quit": "quit",
   ]
 
-  /// By its word the form of each change that a device writes.
+  /// The forms of the changes that a device makes, by their words.
   private static let writes: KeyValuePairs = [
     "create": "DEVICE: create CLASS {_id: KEY, PROPERTY: VALUE, …}",
     "set": "DEVICE: set CLASS KEY PROPERTY = VALUE, …", "add": "DEVICE: add CLASS KEY PROPERTY NUMBER",
@@ -24,10 +24,10 @@ enum LabParser {
     "subscribe": "DEVICE: subscribe CLASS \"PREDICATE\"", "unsubscribe": "DEVICE: unsubscribe CLASS",
   ]
 
-  /// Words that name no device, since a command begins with them or means something else by them.
+  /// The words that can't be names of devices, because they begin a command or have another meaning.
   static let reserved: Set<String> = Set(forms.map(\.key)).union(["server", "all", "online", "offline", "to"])
 
-  /// Nil of a line that has no command.
+  /// The command of a line; nil if the line has none.
   static func command(_ line: String) throws(LabProblem) -> LabCommand? {
     let tokens = try LabTokenReader.tokens(of: line)
     guard let first = tokens.first else { return nil }

@@ -1,4 +1,4 @@
-/// A command that can't be carried out: what is wrong with it, and what to do. Both are sentences.
+/// An error in a command: the problem and a remedy, each as sentences.
 struct LabProblem: Error, Equatable, CustomStringConvertible {
   var what: String
   var remedy: String

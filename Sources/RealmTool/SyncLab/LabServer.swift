@@ -3,7 +3,7 @@ import RealmServer
 import RealmStorage
 import RealmSync
 
-/// The server of a lab, with one node.
+/// The server of a lab, which has one node.
 final class LabServer {
   private struct Running {
     let database: Database
@@ -36,20 +36,23 @@ final class LabServer {
     let node = try ServerNode(database, settings: settings.ofServer, log: log)
     var limits = ServerLimits()
     limits.registrations = .max
-    // So nobody who has just been synced is behind.
+    // The server then tells each version even to sessions that it does not concern, so that no synced device is behind.
     limits.idleVersions = 1
     let sync = SyncServer(node, limits: limits, draw: draw)
-    // All run on the clock of this machine, and the lab may have been left alone for long.
+    // All devices and the server use the clock of this machine, and the lab may not have been used for a long time.
     sync.acceptsClock = true
     return Running(database: database, node: node, sync: sync)
   }
 
-  /// All have the same number of bytes in a message: so the sizes of messages are the same in each run.
+  /// A random number. All of them take the same number of bytes in a message, so that the sizes of messages are the
+  /// same in each run.
   private static func draw() -> UInt64 { .random(in: 1 << 62..<1 << 63) }
 
   func close() { running.database.close() }
 
-  /// - Precondition: of this and the next functions, nobody is connected.
+  /// Starts the server again from its file.
+  ///
+  /// - Precondition: no device is connected. This is also a precondition of `addField` and `restore`.
   func restart() throws {
     running.database.close()
     running = try Self.open(folder, settings)
@@ -67,8 +70,7 @@ final class LabServer {
     try running.node.append(entry, tag: Self.draw(), time: clock.now())
   }
 
-  /// Adds a rule, in place of the one that there was of the same right. The server takes it in at its next
-  /// run.
+  /// Adds a rule, which replaces an earlier rule for the same class and right. The server applies it when it runs next.
   func add(_ rule: LabRule) throws {
     var new = settings
     new.add(rule)
@@ -96,7 +98,7 @@ final class LabServer {
     return filters
   }
 
-  /// Forgets the history up to a version. The server takes it in at its next run.
+  /// Forgets the history before a version. The server does this when it runs next.
   func trim(to horizon: UInt64) throws(StorageError) { try append(.trim(horizon: horizon)) }
 
   // MARK: - Copies

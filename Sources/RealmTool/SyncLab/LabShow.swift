@@ -3,18 +3,18 @@ import RealmServer
 import RealmStorage
 import RealmSyncClient
 
-/// Shows what the server and each device have, side by side.
+/// Shows the objects of the server and of each device side by side.
 struct LabShow {
   private let lab: Lab
-  /// A cell has no more characters.
+  /// The most characters that a cell has.
   private static let widest = 28
   private static let absent = "(not there)"
 
-  /// What one file has: by object the texts of its properties.
+  /// The content of one file: the texts of the properties of each object.
   private struct Side {
     let name: String
     var objects: [ObjectName: [String: String]] = [:]
-    /// By class the names of the properties.
+    /// The names of the properties, by class.
     var properties: [String: [String]] = [:]
   }
 
@@ -62,7 +62,7 @@ struct LabShow {
     }
   }
 
-  /// The properties of a class, those of the server first.
+  /// The properties of a class on all sides, with those of the server first.
   private func properties(_ table: String, _ sides: [Side]) -> [String] {
     var names: [String] = []
     for side in sides {
@@ -73,7 +73,7 @@ struct LabShow {
 
   // MARK: - The table
 
-  /// A line for each object and each of its properties, with a cell for each side.
+  /// A line for each object and for each of its properties, with a cell for each side.
   private func table(_ sides: [Side]) -> [[String]] {
     var lines = [[""] + sides.map { "  " + $0.name }]
     let objects = sides.reduce(into: Set<ObjectName>()) { $0.formUnion($1.objects.keys) }
@@ -85,7 +85,7 @@ struct LabShow {
       for name in properties(object.table, sides) {
         let texts = sides.map { side in side.objects[object].map { $0[name] ?? "(no such property)" } }
         var cells = marked(texts.map { $0.map(Self.cut) ?? "" }, compared: texts)
-        // Of an object that is not there one mark is enough.
+        // If an object is missing on a side, only its first line says so.
         for (place, isThere) in isThere.enumerated() where !isThere { cells[place] = "" }
         lines.append(["  " + name] + cells)
       }
@@ -93,7 +93,7 @@ struct LabShow {
     return lines
   }
 
-  /// The cells, with a mark on those that differ from the server's.
+  /// The cells with a mark on those that differ from the server's.
   private func marked(_ cells: [String], compared: [String?]? = nil) -> [String] {
     let compared = compared ?? cells
     return cells.enumerated().map { place, cell in

@@ -4,9 +4,9 @@ import RealmStorage
 import RealmSync
 import RealmSyncClient
 
-/// Carrying messages.
+/// The commands that carry messages.
 extension Lab {
-  /// A device connects so often within one sync.
+  /// The most connections that a device makes within one sync.
   private static let mostConnections = 5
   private static let mostRounds = 100
 
@@ -31,7 +31,7 @@ extension Lab {
     if isMoved { try say("After \(rounds) rounds there is still something to say: the lab has stopped.") }
   }
 
-  /// The connection breaks in the middle: half of what the device has to say arrives, and half of the answer.
+  /// Breaks the connection in the middle: half of the device's messages arrive, and half of the answers.
   func kill(_ device: LabDevice) throws {
     try checkIsOnline(device)
     try begin([device])
@@ -88,7 +88,9 @@ extension Lab {
 
   // MARK: - One device
 
-  /// Carries all that a device and the server have to say; answers whether there was anything.
+  /// Carries all messages between a device and the server.
+  ///
+  /// - Returns: whether there were any.
   private func exchange(_ device: LabDevice) throws -> Bool {
     var isMoved = false
     for _ in 0..<Self.mostRounds {
@@ -121,7 +123,7 @@ extension Lab {
     try perform(actions, device)
   }
 
-  /// Puts on its way what the file has written and not sent, where there is a connection.
+  /// Sends the changes of the file that are not sent yet, if there is a connection.
   func offer(_ device: LabDevice) throws {
     guard device.connection != nil else { return }
     // Only what is durable is sent.
@@ -129,7 +131,7 @@ extension Lab {
     try perform(device.session.upload(time: clock.now()), device)
   }
 
-  /// The connection is lost, with all that is under way.
+  /// Breaks the connection, and loses all messages on their way.
   func drop(_ device: LabDevice) {
     guard let connection = device.connection else { return }
     device.connection = nil
@@ -147,7 +149,7 @@ extension Lab {
 
   // MARK: - Messages
 
-  /// The server takes so many messages of a device at most.
+  /// Carries at most `most` messages of a device to the server.
   private func carryUp(_ device: LabDevice, _ most: Int) throws {
     var left = most
     while left > 0, let connection = device.connection, !connection.upward.isEmpty {
@@ -166,18 +168,18 @@ extension Lab {
     }
   }
 
-  /// The server integrates what has come, and puts its answers on their way.
+  /// Lets the server integrate what has arrived, and puts its answers on their way.
   func runServer() throws {
     repeat {
       for action in try server.sync.run(time: clock.now()) {
-        // A connection that the server closes gets an error before; the device closes it then.
+        // Before the server closes a connection, it sends an error, and the device closes the connection then.
         guard case .send(let frame, let id) = action else { continue }
         devices.first { $0.connection?.id == id }?.connection?.downward.append(frame)
       }
     } while server.sync.hasWork
   }
 
-  /// A device takes so many messages of the server at most.
+  /// Carries at most `most` messages of the server to a device.
   private func carryDown(_ device: LabDevice, _ most: Int) throws {
     var left = most
     while left > 0, let connection = device.connection, !connection.downward.isEmpty {
@@ -198,7 +200,7 @@ extension Lab {
     }
   }
 
-  /// The numbers of messages tell which side sends them.
+  /// Notes a message that is lost. The numbers of message kinds show which side has sent it.
   private func noteLost(_ way: String, _ frame: [UInt8]) {
     if let message = try? ClientMessage(bytes: frame) {
       note(way, "lost: " + LabMessageText.line(message, frame))
@@ -207,7 +209,7 @@ extension Lab {
     }
   }
 
-  /// Does what a device's session tells.
+  /// Does what the session of a device requests.
   private func perform(_ actions: [ClientSession.Action], _ device: LabDevice) throws {
     for action in actions {
       switch action {
@@ -224,7 +226,7 @@ extension Lab {
       case .didReset(let isRecovered):
         let pending = isRecovered ? "what was pending was written again" : "what was pending was dropped"
         note(device.name, "was reset; \(pending)")
-      // What is to be sent is made durable before the next round.
+      // The next round makes everything durable before it is sent.
       case .callAgain, .mark, .retired, .ended: break
       }
     }

@@ -3,9 +3,9 @@ import RealmStorage
 import RealmSync
 import RealmSyncClient
 
-/// How the lab tells what the engine and the session layer say.
+/// Texts of the lab for errors, refusals and changesets.
 extension ClientProblem {
-  /// As the tool prints it: an error of the engine, or a problem with a remedy.
+  /// The error that the tool prints: the error of the engine, or a problem with a remedy.
   var thrown: any Error {
     if case .storage(let error) = self { return error }
     return LabProblem(description, "Type `log` for what went before.")
@@ -43,7 +43,7 @@ extension ObjectName {
 }
 
 extension LabDevice {
-  /// A changeset that is pending, in lines.
+  /// The lines that describe a pending changeset.
   static func text(_ stored: StoredChangeset, sequence: UInt64) throws(ChangesetDamage) -> [String] {
     let changeset = try Changeset(bytes: stored.bytes)
     let base = stored.base.map { "written upon version \($0)" } ?? "written before the file was registered"
@@ -91,12 +91,12 @@ extension Instruction {
 }
 
 extension InstructionPath {
-  /// Objects of the lab have no more than properties.
+  /// The path as a text. Objects that the lab makes have only properties, so that other steps are not spelled out.
   fileprivate var labText: String { steps.isEmpty ? property : property + " (within)" }
 }
 
 extension ElementID {
-  /// The replica by its number in the file, and the number of its insertion.
+  /// The number of the element's replica in the file, and the number of its insertion.
   fileprivate var labText: String { "#\(replica).\(counter)" }
 
   fileprivate var placeText: String { self == .none ? "at the front" : "behind \(labText)" }

@@ -1,16 +1,16 @@
 import RealmInterchange
 import RealmStorage
 
-/// A part of a command line.
+/// A token of a command line.
 enum LabToken: Equatable {
-  /// A name or a word of the lab: ASCII letters, digits and `_`, the first of them no digit.
+  /// A name or a word of the lab: ASCII letters, digits and `_`. It does not begin with a digit.
   case word(String)
   case text(String)
   case number(Value)
   /// One of `{ } [ ] : , =`.
   case mark(Unicode.Scalar)
 
-  /// The token as a message shows it.
+  /// The form of the token in messages.
   var shown: String {
     switch self {
     case .word(let word): "'\(word)'"
@@ -21,7 +21,7 @@ enum LabToken: Equatable {
   }
 }
 
-/// Cuts a line into tokens. A `#` outside of a text begins a comment, which ends with the line.
+/// Cuts a line into tokens. A `#` outside of a text begins a comment, which goes to the end of the line.
 struct LabTokenReader {
   private let scalars: [Unicode.Scalar]
   private var at = 0
@@ -80,7 +80,7 @@ struct LabTokenReader {
       throw LabProblem(
         "\(text) is no whole number of 64 bits.", "Write a smaller number, or a text in quotation marks.")
     }
-    // Swift reads more as a number than the lab does: hexadecimal digits, "nan" and "inf".
+    // Swift also reads hexadecimal digits, "nan" and "inf" as numbers. The lab does not.
     let isDecimal = text.unicodeScalars.allSatisfy {
       Self.isDigit($0) || ["-", "+", ".", "e", "E"].contains($0)
     }

@@ -1,8 +1,8 @@
 import RealmInterchange
 import RealmStorage
 
-/// Writes the changes of a device, as a program does. All that could be wrong with them is looked at before:
-/// the engine takes what does not fit for a mistake of the program.
+/// Makes the changes of a device, as a program would. It checks everything before, because the engine stops the program
+/// if a change does not fit the schema.
 struct LabWriter {
   private let transaction: WriteTransaction
   private let device: String
@@ -12,7 +12,9 @@ struct LabWriter {
     (self.transaction, self.device) = (transaction, device)
   }
 
-  /// - Returns: what is to be told of it.
+  /// Makes a change.
+  ///
+  /// - Returns: a message about it; nil if there is nothing to say.
   func write(_ change: LabChange) throws -> String? {
     switch change {
     case .create(let table, let properties): return try create(table, properties)
@@ -64,7 +66,7 @@ struct LabWriter {
     }
   }
 
-  /// The class of an object that is made; it is made too where there is none.
+  /// The class of a new object. If there is no such class, it is made.
   private func table(_ name: String, _ key: Value) throws -> (table: WritableTable, isNew: Bool) {
     if try transaction.table(name) != nil { return (try existing(name), false) }
     let type: ColumnType
@@ -78,7 +80,7 @@ struct LabWriter {
     return (try transaction.createTable(TableSchema(name, hasElementIDs: true, columns: [column])), true)
   }
 
-  /// The position of a property, which is added where there is none.
+  /// The position of a property in its class. If there is no such property, it is added.
   private func position(_ property: LabProperty, addedTo table: WritableTable) throws -> Int {
     if let known = position(property.name, table) { return known }
     let column: Column
@@ -114,7 +116,7 @@ struct LabWriter {
     return types.first ?? nil
   }
 
-  /// The value as a column holds it.
+  /// The value in the type of a column. Throws if the value does not fit.
   private func fitting(_ value: Value, _ column: Column, _ table: String) throws(LabProblem) -> Value {
     if column.collection == .list, case .list(let elements, _) = value {
       var fitting: [Value] = []
@@ -251,7 +253,7 @@ struct LabWriter {
 }
 
 extension Value {
-  /// The type of a property that holds it; nil of what tells none.
+  /// The type that a new property gets for this value; nil if the value does not show one.
   fileprivate var labType: ColumnType? {
     switch self {
     case .int: .int64
@@ -264,7 +266,7 @@ extension Value {
 }
 
 extension Column {
-  /// The values that it holds, in words.
+  /// A description of the values of the column.
   fileprivate var labType: String {
     let (one, many) =
       switch type {

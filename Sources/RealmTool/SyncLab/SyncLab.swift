@@ -63,7 +63,7 @@ struct SyncLab: ParsableCommand {
     }
   }
 
-  /// Each line stands in the output before what it makes.
+  /// Runs the commands of a script. The output has each line of the script before its effects.
   private static func runScript(_ lab: Lab, _ next: () -> String?) throws {
     var number = 0
     while let line = next() {

@@ -11,6 +11,7 @@ struct Copy: ParsableCommand {
   @OptionGroup var made: TargetOptions
 
   func run() throws {
+    Interruption.removeUnfinishedFiles()
     let (key, target) = (try made.key(), made.target)
     let snapshot = try options.open().snapshot()
     try snapshot.copy(to: target, encryptionKey: key)
@@ -31,11 +32,12 @@ struct Compact: ParsableCommand {
   @OptionGroup var options: FileOptions
 
   func run() throws {
+    Interruption.removeUnfinishedFiles()
     try options.requireFile()
     let before = try Wording.size(options.file)
-    // Nothing is to be made smaller, and this is no tool that makes realms.
+    // An empty file can't be made smaller, and this command does not make realms.
     guard before > 0 else { throw StorageError.emptyFile(path: options.file) }
-    // What is damaged is told by compacting, where that can't be done.
+    // If the file is damaged so that it can't be compacted, compacting reports that.
     let named = (try? options.open().namedVersions()) ?? []
     var opening = Database.Options(encryptionKey: try options.key())
     opening.history = .any
@@ -51,7 +53,7 @@ struct Compact: ParsableCommand {
     }
   }
 
-  /// A copy has only one version.
+  /// Writes which named versions a copy does not have, because it has only one version.
   static func tell(of dropped: [NamedVersion], _ what: String) throws {
     guard !dropped.isEmpty else { return }
     let names = dropped.map { "\($0.name) (version \($0.version))" }.joined(separator: ", ")

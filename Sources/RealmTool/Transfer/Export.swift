@@ -32,7 +32,7 @@ struct Export: ParsableCommand {
     case csv
     case sqlite
 
-    /// What the ending of a path tells; nil where it tells nothing.
+    /// The format that the ending of a path stands for; nil if it stands for none.
     init?(path: String) {
       switch URL(filePath: path).pathExtension.lowercased() {
       case "jsonl", "ndjson", "json": self = .jsonLines
@@ -43,7 +43,7 @@ struct Export: ParsableCommand {
     }
   }
 
-  /// Trees that say what was agreed with a server, and mean nothing in another file.
+  /// The trees with the state of device sync, which means nothing in another file.
   static let syncTrees: Set = [ClientPosition.tree, MergeRecords.treeName, ServerStore.name]
 
   @OptionGroup var options: FileOptions
@@ -83,7 +83,7 @@ struct Export: ParsableCommand {
     }
   }
 
-  /// Nil for standard output.
+  /// The path of the output; nil for standard output.
   private var path: String? { target == "-" ? nil : target }
 
   private var chosenFormat: Format { format ?? target.flatMap(Format.init(path:)) ?? .jsonLines }
@@ -108,7 +108,8 @@ struct Export: ParsableCommand {
     }
   }
 
-  /// The table of --table or --query, and the rows; nil where all tables are asked for.
+  /// The table that --table or --query chooses, with the rows to write. The result is nil if neither option is given,
+  /// and the rows are nil if all rows are written.
   private func chosenPart(_ snapshot: Snapshot) throws -> (table: Table, rows: [UInt64]?)? {
     if let query {
       let (table, search) = try QueryRequest(query).search(snapshot.tables(), in: options.file)
@@ -182,11 +183,11 @@ struct Export: ParsableCommand {
   }
 }
 
-/// What stands between the fields of CSV.
+/// The character between the fields of CSV.
 struct Delimiter: ExpressibleByArgument {
   let byte: UInt8
 
-  /// What the ending of a path tells.
+  /// The delimiter that the ending of a path stands for: a tab for `.tsv`, otherwise a comma.
   init(path: String) {
     byte = URL(filePath: path).pathExtension.lowercased() == "tsv" ? 0x09 : UInt8(ascii: ",")
   }

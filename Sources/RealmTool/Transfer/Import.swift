@@ -90,7 +90,8 @@ struct Import: ParsableCommand {
     try report.telling {
       let isNew = !FileManager.default.fileExists(atPath: file)
       if !isNew { try FileOptions.requireFile(file) }
-      // Somebody may be asked about it, for which no transaction is to wait.
+      // The guess comes before the transaction, because it may ask the user, and other writers must not wait for an
+      // answer.
       let guessed = try guess(isNew: isNew)
       Interruption.note()
       if isNew {
@@ -113,7 +114,7 @@ struct Import: ParsableCommand {
           try database.write { try fill($0, guessed, isNew: true, report) }
         } catch {
           failure = error
-          // It only says that the file is not to appear.
+          // The error only tells `make` that the file must not appear.
           throw .closed(path: file)
         }
       }
@@ -171,7 +172,7 @@ struct Import: ParsableCommand {
     try InputBytes(path: source) { Interruption.isWanted }
   }
 
-  /// The table that is not there yet, as it was guessed.
+  /// Makes the table, with the columns that were guessed.
   private func made(
     _ name: String, _ guessed: TableSchema?, _ transaction: WriteTransaction
   ) throws -> TableSchema {
@@ -181,7 +182,7 @@ struct Import: ParsableCommand {
     return try transaction.createTable(guessed).schema
   }
 
-  /// What the table is guessed to have that --table names, shown and confirmed; nil where that is not needed.
+  /// The guessed schema of the table that --table names, after it was shown and confirmed; nil if no guess is needed.
   private func guess(isNew: Bool) throws -> TableSchema? {
     guard let name = table, schema == nil else { return nil }
     if !isNew {
@@ -200,7 +201,7 @@ struct Import: ParsableCommand {
     guard (1...TableSchema.maximumNameLength).contains(name.utf8.count) else {
       throw InterchangeError("A table has a name of 1 to \(TableSchema.maximumNameLength) bytes.")
     }
-    // Lines that are wrong are told by the import itself.
+    // With --skip-bad, the import itself reports the wrong lines later.
     let guess = try TableImport.guess(try input(), form) { problem in
       if !skipBad { throw problem }
     }
@@ -231,7 +232,7 @@ struct Import: ParsableCommand {
     }
   }
 
-  /// Shows what was guessed, and asks whether to use it.
+  /// Shows the guessed schema, and asks whether to use it.
   private func confirm(_ schema: TableSchema, records: Int) throws {
     let names = TableNames([])
     Output.complain(
@@ -251,7 +252,7 @@ struct Import: ParsableCommand {
   }
 }
 
-/// What an import did.
+/// Counts and reports the results of an import.
 private final class ImportReport {
   private let source: String
   private let skipsBad: Bool
@@ -261,14 +262,14 @@ private final class ImportReport {
 
   init(source: String, skipsBad: Bool) { (self.source, self.skipsBad) = (source, skipsBad) }
 
-  /// Takes note of what is wrong.
+  /// Reports a wrong line and counts it, or throws the problem if wrong lines are not skipped.
   func leaveOut(_ problem: InputProblem) throws {
     guard skipsBad else { throw problem }
     leftOut += 1
     Output.complain("LEFT OUT: \(source), \(problem)")
   }
 
-  /// Calls `body`, and tells of what is wrong that nothing was imported.
+  /// Calls `body`. If a line is wrong, the error also says that nothing was imported.
   func telling(_ body: () throws -> Void) throws {
     do {
       try body()

@@ -1,18 +1,22 @@
 import Foundation
 import RealmStorage
 
-/// Lines on their way to standard output or to a file.
+/// Writes lines to standard output or to a file.
 final class LineOutput {
   private let path: String?
   private let write: ([UInt8]) throws(OutputError) -> Void
   private var failure: OutputError?
 
-  /// - Parameter path: the file; nil for standard output.
+  /// Makes an output.
+  ///
+  /// - Parameter path: the path of the file; nil for standard output.
   init(path: String?, _ write: @escaping ([UInt8]) throws(OutputError) -> Void) {
     (self.path, self.write) = (path, write)
   }
 
-  /// Answers whether more lines are wanted: not behind one that could not be written.
+  /// Writes a line.
+  ///
+  /// - Returns: whether more lines are wanted: false after a line could not be written.
   func put(_ line: [UInt8]) -> Bool {
     guard failure == nil else { return false }
     if Interruption.isWanted { failure = OutputError(errno: EINTR, path: path) }
@@ -20,13 +24,15 @@ final class LineOutput {
     return failure == nil
   }
 
+  /// Ends the output.
+  ///
   /// - Throws: `OutputError` if a line could not be written.
   func end() throws(OutputError) { if let failure { throw failure } }
 }
 
-/// Files and folders that appear when they are complete, or not at all.
+/// Makes files and folders that appear only when they are complete.
 enum TargetFile {
-  /// Calls `body` with an output to a file, or to standard output if there is no path.
+  /// Calls `body` with an output to a new file, or to standard output if there is no path.
   static func writing(_ path: String?, _ body: (LineOutput) throws -> Void) throws {
     guard let path else {
       return try body(LineOutput(path: nil) { line throws(OutputError) in try Output.line(line) })
@@ -42,23 +48,23 @@ enum TargetFile {
     }
   }
 
-  /// Calls `body` with the path of a file to make, and puts that in its place.
+  /// Calls `body` with the path of a temporary file to make, and moves that file to `path`.
   static func making(_ path: String, _ body: (String) throws -> Void) throws {
     guard access(path, F_OK) != 0 else { throw OutputError(errno: EEXIST, path: path) }
     let made = "\(path).making-\(getpid())"
     defer { unlink(made) }
     try body(made)
-    // A link fails where there is a file by now, which renaming would replace.
+    // Unlike renaming, making a link fails if a file with that path exists by now.
     guard link(made, path) != 0 else { return }
-    // Some file systems have no links.
-    guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno), access(path, F_OK) != 0,
-      rename(made, path) == 0
-    else {
+    // Some file systems have no hard links.
+    guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else {
       throw OutputError(errno: errno, path: path)
     }
+    guard access(path, F_OK) != 0 else { throw OutputError(errno: EEXIST, path: path) }
+    guard rename(made, path) == 0 else { throw OutputError(errno: errno, path: path) }
   }
 
-  /// Calls `body` with the path of a folder, and puts it in its place.
+  /// Calls `body` with the path of a new temporary folder, and moves that folder to `path`.
   static func makingFolder(_ path: String, _ body: (String) throws -> Void) throws {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -70,15 +76,15 @@ enum TargetFile {
     guard rename(made, path) == 0 else { throw OutputError(errno: errno, path: path) }
   }
 
-  /// Whether a path names a file of bytes, or nothing: it can be read twice.
+  /// Whether a path names a regular file, which can be read twice, or nothing.
   static func isRegular(_ path: String) -> Bool {
     var facts = stat()
     return stat(path, &facts) != 0 || facts.st_mode & S_IFMT == S_IFREG
   }
 
-  /// The name of a table as that of a file: what a file system may take for something else is written as %XX.
+  /// The name of a table as a file name. Bytes that a file system may treat specially are written as %XX.
   ///
-  /// - Parameter taken: names that are given already, in small letters: some file systems do not tell them apart.
+  /// - Parameter taken: the names that are given already, in small letters, because some file systems ignore case.
   static func safeName(_ name: String, _ taken: inout Set<String>) -> String {
     var safe = ""
     for byte in name.utf8 {
@@ -99,7 +105,7 @@ enum TargetFile {
   }
 }
 
-/// Lines on their way to a file.
+/// Writes lines to a file through a buffer. Its errors name the file.
 private final class FileLines {
   private var buffer: OutputBuffer
   private let path: String
