@@ -1,4 +1,5 @@
-/// Whether a file is synced, which is decided when it is made; and which handle syncs it.
+/// Functions that tell whether a file is synced, which is decided when the file is made, and that choose the handle
+/// which syncs it.
 extension Database {
   /// Whether the file is synced: its changes are recorded for other files (`DatabaseOptions.History`).
   ///
@@ -30,9 +31,9 @@ extension Database {
     }
   }
 
-  /// Whether the newest version belongs to a synced file; nil for an empty file, and if that can't be read: the readers of the
-  /// damaged part get the error. It holds no version, since an opening handle holds none yet. So a version that is given up
-  /// meanwhile may read as damage, and is looked at again.
+  /// Whether the newest version belongs to a synced file; nil for an empty file, and if the version can't be read: the
+  /// readers of the damaged part get the error. An opening handle pins no version yet, and this function pins one only
+  /// at its last try. So a version whose pages are reused meanwhile may look damaged. Then the function reads again.
   private func newestIsSynced() -> Bool? {
     for _ in 0..<Self.mostLooks {
       guard let version = try? held.published(), !version.root.isNull else { return nil }
@@ -53,11 +54,11 @@ extension Database {
     return try store.storage.lock(.syncAgent, waits: false)
   }
 
-  /// Lets another handle take over the session. Handles that wait for commits are woken, so that they can try it.
+  /// Lets another handle take over the session. A handle of a synced file tries it whenever its wait for a commit ends, which is
+  /// at least once a second.
   package func resignAsSyncAgent() {
     guard !isForked else { return }
     store.storage.unlock(.syncAgent)
-    wakeWaiting()
   }
 
   private func isSynced(_ version: Version) throws(StorageError) -> Bool {

@@ -2,23 +2,24 @@ import Synchronization
 
 /// A database: one file with many versions, any number of readers and one writer at a time.
 ///
-/// Readers take a `Snapshot`, which never changes, and reading never waits. A `WriteTransaction` makes the next version. Any thread and any number of
-/// processes may use a database at once. The file is closed by `close()`, or when the last reference to the database, its snapshots and its
-/// transactions is released.
+/// Readers take a `Snapshot`, which never changes, and reading never waits. A `WriteTransaction` makes the next
+/// version. Any thread and any number of processes may use a database at once. The file is closed by `close()`, or when
+/// the last reference to the database, its snapshots and its transactions is released.
 public final class Database: Sendable {
   let store: NodeStore
   let held: HeldVersions
   private let storage: any Storage
   /// Makes versions; nil if the database is opened for reading only.
   let writer: Writer?
-  /// The version that was recovered when the file was opened, if a newer one was not whole because of a crash or damage; nil if the newest version
-  /// was whole.
+  /// The version that was recovered when the file was opened, if a newer one was not whole because of a crash or
+  /// damage; nil if the newest version was whole.
   public let fellBackTo: UInt64?
   /// Whether `close()` removes the files that this handle made beside the database.
   private let leavesNothing = Atomic<Bool>(false)
   /// The schemas that were read last, and the ref of the tree that has them. They are valid as long as that ref is the same.
   private let knownSchemas = Mutex<(tree: Ref, schemas: [TableSchema])>((.null, []))
-  /// The last version that this handle has checked for features that it must know to write, or has written itself; 0 before the first.
+  /// The last version that this handle has checked for features that it must know to write, or has written itself; 0
+  /// before the first.
   private let writableVersion = Atomic<UInt64>(0)
 
   /// The options for opening a database.
@@ -30,8 +31,8 @@ public final class Database: Sendable {
   ///
   /// Takes time in proportion to what was written since the last durable commit, whatever the size of the file.
   ///
-  /// - Throws: `StorageError`. The content of the file is then as it was, and nothing new is left beside it; a recovery that had begun is done again
-  ///   at the next opening.
+  /// - Throws: `StorageError`. The content of the file is then as it was, and nothing new is left beside it; a recovery
+  ///   that had begun is done again at the next opening.
   public convenience init(path: String, options: Options = Options()) throws(StorageError) {
     try self.init(path: path, options: options, calls: NativeSystemCalls())
   }
@@ -62,7 +63,8 @@ public final class Database: Sendable {
     return (storage, try open(storage, options))
   }
 
-  /// Opens the file at a path, which has content then: it makes a missing file, and makes a database of an empty one.
+  /// Opens the file at a path, and makes sure that it has content: it makes a missing file, and writes an empty
+  /// database into an empty file.
   private static func openedFile(
     _ path: String, _ options: Options, _ calls: any SystemCalls
   ) throws(StorageError) -> OpenedFile {
@@ -152,11 +154,11 @@ public final class Database: Sendable {
 
   deinit { close() }
 
-  /// Closes the file, and marks it as cleanly closed if this handle may write. Nothing can be written any more. Snapshots that still exist stay
-  /// readable, and the file stays locked until the last of them is released.
+  /// Closes the file, and marks it as cleanly closed if this handle may write. Nothing can be written any more.
+  /// Snapshots that still exist stay readable, and the file stays locked until the last of them is released.
   ///
-  /// It is called automatically when the last reference is released. An error in it loses nothing: the file is then recovered when it is opened the
-  /// next time.
+  /// It is called automatically when the last reference is released. An error in it loses nothing: the file is then
+  /// recovered when it is opened the next time.
   public func close() {
     guard !storage.isForked else { return }
     // Snapshots that still exist do not keep this lock.
@@ -175,14 +177,16 @@ public final class Database: Sendable {
     storage.isHeldElsewhere(.presence) || storage.isHeldElsewhere(.unlistedReader)
   }
 
-  /// Sets whether this handle relies on the schema that it has found. A handle that wants to change the schema in another way than by adding to it
-  /// looks at `schemaUsers` first. A newly opened handle does not rely on the schema.
+  /// Sets whether this handle relies on the schema that it has found. A handle that wants to change the schema in
+  /// another way than by adding to it looks at `schemaUsers` first. A newly opened handle does not rely on the schema.
   package func setReliesOnSchema(_ relies: Bool) { held.participants.setRelying(relies, held.participant) }
 
-  /// The ids of the processes whose handles rely on the schema, except this handle; 0 stands for a process in another namespace of process ids.
+  /// The ids of the processes whose handles rely on the schema, except this handle; 0 stands for a process in another
+  /// namespace of process ids.
   package var schemaUsers: [UInt64] { held.participants.relying(exceptFor: held.participant) }
 
-  /// Closes a database that its opener can't use. The files that it made beside the database are removed, unless another handle has the file open.
+  /// Closes a database that its opener can't use. The files that it made beside the database are removed, unless
+  /// another handle has the file open.
   package func abandon() {
     leavesNothing.store(true, ordering: .relaxed)
     close()
@@ -216,12 +220,15 @@ public final class Database: Sendable {
   /// - Throws: what `snapshot()` and `body` throw.
   public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result { try body(snapshot()) }
 
-  /// Begins a write transaction. There is one at a time: the call waits until those of other threads and processes that came before have ended.
+  /// Begins a write transaction. Only one is open at a time: the call waits until those of other threads and processes
+  /// that came before have ended.
   ///
-  /// - Precondition: this thread has no open transaction on the same database. Otherwise it waits for itself without end.
-  /// - Throws: `.readOnly`, `.forked` and `.poisoned`; `.unknownFeature` if the file uses a feature that this version of the library does not know
-  ///   and must know to write it; `.limitExceeded` if all version numbers are used up; at the first transaction also `.corrupted` if the free space
-  ///   of the file can't be read, and `.system` if no range of addresses is left for its nodes.
+  /// - Precondition: this thread has no open transaction on the same database. Otherwise it waits for itself without
+  ///   end.
+  /// - Throws: `.readOnly`, `.forked` and `.poisoned`; `.unknownFeature` if the file uses a feature that this version
+  ///   of the library does not know and must know to write it; `.limitExceeded` if all version numbers are used up; at
+  ///   the first transaction also `.corrupted` if the free space of the file can't be read, and `.system` if no range
+  ///   of addresses is left for its nodes.
   public func beginWrite() throws(StorageError) -> WriteTransaction {
     try beginWrite { _ in }
   }
@@ -246,9 +253,11 @@ public final class Database: Sendable {
     return try beginInside(writer) { _ in }
   }
 
-  /// Makes all published commits durable, including the relaxed ones. It waits for the transaction of another thread, and for the disk.
+  /// Makes all published commits durable, including the relaxed ones. It waits for the transaction of another thread,
+  /// and for the disk.
   ///
-  /// - Throws: what `beginWrite()` throws; `.system`, after which it is unknown which of those commits survive until the database is opened again.
+  /// - Throws: what `beginWrite()` throws; `.system`, after which it is unknown which of those commits survive until
+  ///   the database is opened again.
   public func flush() throws(StorageError) {
     guard let writer, held.block.current.number != held.block.durable.number else { return }
     guard !storage.isForked else { throw .forked(path: storage.path) }
@@ -297,8 +306,8 @@ public final class Database: Sendable {
     return transaction
   }
 
-  /// Throws `.unknownFeature` if a version uses a feature that this library must know to write the file and does not know. O(1) for versions that
-  /// this handle made.
+  /// Throws `.unknownFeature` if a version uses a feature that this library must know to write the file and does not
+  /// know. O(1) for versions that this handle made.
   private func checkWritable(_ reader: any NodeReader, _ number: UInt64) throws(StorageError) {
     guard writableVersion.load(ordering: .relaxed) != number else { return }
     // Damage is ignored here: whoever reads the damaged part gets the error. It must not hide unknown features beside it.
@@ -343,11 +352,11 @@ public final class Database: Sendable {
     return try catalogue.unknownToWrite(schemas(catalogue, access), access)
   }
 
-  /// Calls `body` in a write transaction, and commits its changes. If `body` throws, the transaction is cancelled. If `body` ends the transaction
-  /// itself, nothing more is done.
+  /// Calls `body` in a write transaction, and commits its changes. If `body` throws, the transaction is cancelled. If
+  /// `body` ends the transaction itself, nothing more is done.
   ///
-  /// - Throws: what `beginWrite()`, `body` and `WriteTransaction.commit(_:)` throw. After an error nothing was written, except if its outcome is
-  ///   unknown: then `beginWrite()` throws `.poisoned` from now on.
+  /// - Throws: what `beginWrite()`, `body` and `WriteTransaction.commit(_:)` throw. After an error nothing was written,
+  ///   except if its outcome is unknown: then `beginWrite()` throws `.poisoned` from now on.
   public func write<Result>(_ durability: Durability = .full, _ body: (WriteTransaction) throws -> Result)
     throws -> Result
   {
@@ -367,11 +376,12 @@ public final class Database: Sendable {
     return schemas
   }
 
+  /// Releases a version that a snapshot held. After the last one of a closed database, it releases the file.
   func unpin(_ version: UInt64, from purpose: String? = nil) {
     if held.unpin(version, from: purpose) { leave() }
   }
 
-  /// What a reader of a snapshot's version may read.
+  /// The nodes that a snapshot of a version may read. They are none after a failed sync that may have lost it.
   func reach(of version: Version, seenFailures: UInt64) -> NodeReach {
     store.reach(below: held.isExpired(version.number, seen: seenFailures) ? 0 : version.end)
   }
@@ -445,15 +455,15 @@ public final class Database: Sendable {
 
 }
 
-/// One version of a database. It never changes, reading it never waits, and its data stays in the file until the snapshot is released. Any number of
-/// threads may use it at once.
+/// One version of a database. It never changes, reading it never waits, and its data stays in the file until the
+/// snapshot is released. Any number of threads may use it at once.
 public final class Snapshot: Sendable {
   let database: Database
   package let base: Version
-  /// The number of syncs that had failed when it was taken.
+  /// The number of syncs that had failed when the snapshot was taken.
   let failures: UInt64
 
-  /// What the version is held for, as reports show it.
+  /// The purpose for which the version is held, as reports show it; nil if none was given.
   private let purpose: String?
 
   init(database: Database, version: Version, failures: UInt64, purpose: String? = nil) {

@@ -24,7 +24,7 @@ extension ReadableTree {
     return Int(clamping: try OrderedTree.count(root, reader.access()))
   }
 
-  /// The error of a tree whose entries are not such as its owner writes.
+  /// The error for a tree whose entries do not have the form that their writer gives them.
   package var damaged: StorageError { contents.reader.access().corrupted(.structure, root) }
 
   /// The value for a key; nil if there is none. Takes O(log n), and time in proportion to the value.

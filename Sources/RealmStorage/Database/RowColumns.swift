@@ -2,9 +2,11 @@
 public struct IntegerColumn: ~Escapable, BitwiseCopyable {
   @usableFromInline let packed: NodeBytes
   private let nulls: NullBits
-  /// The number of rows in the group.
+  /// The value to which each packed number is added; the value of all rows if the cluster does not have the column.
   @usableFromInline let least: Int64
+  /// The number of bits of each packed number.
   @usableFromInline let width: Int
+  /// The number of rows in the group.
   public let count: Int
 
   @inline(__always)
@@ -44,8 +46,9 @@ public struct IntegerColumn: ~Escapable, BitwiseCopyable {
 public struct DoubleColumn: ~Escapable, BitwiseCopyable {
   @usableFromInline let bytes: NodeBytes
   private let nulls: NullBits
-  /// The number of rows in the group.
+  /// The value of all rows if the cluster does not have the column.
   @usableFromInline let absent: Double
+  /// The number of rows in the group.
   public let count: Int
 
   @inline(__always)

@@ -8,9 +8,9 @@ public struct RowGroup: ~Copyable, ~Escapable {
   private let access: LentAccess
   private let content: Lent<TableContent>
   let node: ClusterNode
-  /// Whether it notes which columns are read, for later lookups. It does not in walks over all rows.
+  /// Whether the group notes which columns are read, for later lookups. Groups of walks over all rows do not.
   private let notes: Bool
-  /// The next cluster of a walk.
+  /// The bytes of the next cluster of a walk, to be prefetched; nil if there is none.
   private let ahead: UpcomingBytes?
   /// The number of rows.
   public var count: Int { node.rows }
@@ -64,7 +64,7 @@ public struct RowGroup: ~Copyable, ~Escapable {
     ahead.prefetch(node.view.bodyOffset &+ descriptor.offset, count: min(descriptor.length, Self.aheadBytes))
   }
 
-  /// Prefetches the columns that were read of rows found before.
+  /// Prefetches the columns of a row that were read in rows found before.
   @inline(__always)
   func prefetch(_ row: Int) {
     content.use { content in
@@ -170,8 +170,9 @@ extension Table {
   ///
   /// - Parameters:
   ///   - ref: a cluster, or a branch of clusters.
-  ///   - end: the least key that may come. A forged tree may name one node many times.
-  /// - Returns: whether `body` wants more.
+  ///   - end: the least key that the next cluster may have. It is checked, because a forged tree may have the same node
+  ///     many times.
+  /// - Returns: false if `body` has returned false.
   private func lendGroups(
     below ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64,
     _ body: (borrowing RowGroup) throws(StorageError) -> Bool
@@ -190,6 +191,9 @@ extension Table {
     return true
   }
 
+  /// Calls `body` with a group, after checking that its keys follow those of the groups before it.
+  ///
+  /// - Returns: the result of `body`.
   @inline(__always)
   private func lend(
     _ group: borrowing RowGroup, _ ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64,

@@ -55,7 +55,8 @@ public struct RowSearch {
     }
     var listed = plan
     listed.steps = Array(plan.steps[...start])
-    // Which of several equal rows stays does not change their number, unless rows were cut off before.
+    // Sorts only decide which of several equal rows stays. That does not change the number of rows, unless a limit or
+    // an offset removes some.
     if !listed.steps.contains(where: \.isCut) { listed.steps.removeAll { $0.isSort } }
     var search = RowSearch(listed, in: table, within: bounds)
     search.memory = memory
@@ -63,7 +64,8 @@ public struct RowSearch {
     return window(of: rows.count, plan.steps[(start + 1)...])
   }
 
-  /// Whether the plan finds a row. If the plan cuts off rows or leaves out equal ones, all rows are found for that.
+  /// Whether the plan finds a row. If the plan has a limit, an offset or distinct values, all of its rows are found for
+  /// that.
   public func contains(_ row: UInt64) throws(StorageError) -> Bool {
     guard plan.steps.allSatisfy({ $0.isSort }) else { return try rows().contains(row) }
     if let sourceRows = try sourceRows(), !sourceRows.contains(row) { return false }
@@ -76,7 +78,7 @@ public struct RowSearch {
   private func run(atMost limit: Int?) throws(StorageError) -> [UInt64] {
     let needed = plan.needed(limit)
     var place = 0
-    // A sort that comes first sorts the table itself, if the plan asks for nothing else.
+    // If the plan takes the whole table and its first step is a sort, that sort reads the table itself.
     var rows: [UInt64]?
     if case .sort(let keys)? = plan.steps.first, let wanted = needed[1],
       let found = try firstByIndex(wanted, by: keys)
@@ -103,7 +105,8 @@ public struct RowSearch {
     try bounds.check(reader.access())
   }
 
-  /// An index is read for the first rows only up to this part of the table's rows; otherwise all rows are sorted instead.
+  /// The first rows are looked for in an index only up to one in this number of the table's rows. If it does not find
+  /// them there, all rows are sorted.
   private static let indexShare = 16
 
   /// The first rows in the order of an indexed column; nil if there is no index, or it does not find them among few rows.
@@ -144,6 +147,7 @@ public struct RowSearch {
     return IndexSpan.serves(column) ? column : nil
   }
 
+  /// Whether the source is the whole table and there is no predicate.
   private var isWholeTable: Bool {
     if case .table = plan.source, case .always = plan.predicate { true } else { false }
   }
@@ -159,7 +163,7 @@ public struct RowSearch {
     case .offset(let offset): rows?.removeSubrange(..<min(offset, count))
     case .distinct(let paths):
       if let needed {
-        // It looks at more and more of the first rows, until enough of them are distinct.
+        // More and more of the first rows are compared, until enough of them are distinct.
         var looked = max(64, needed > count / 4 ? count : 4 * needed)
         while looked < count {
           var some = rows.map { Array($0.prefix(looked)) }
@@ -207,10 +211,12 @@ public struct RowSearch {
     return Array(found.prefix(needed))
   }
 
+  /// The given rows that match the predicate, in the given order.
   private func passing(_ rows: [UInt64]) throws(StorageError) -> [UInt64] {
     try RowQuery(plan.predicate, of: table.form, table.tables, within: bounds).rows(of: rows, table.reader)
   }
 
+  /// The number of rows of the source that match the predicate.
   private func sourceCount() throws(StorageError) -> Int {
     if let rows = try sourceRows() {
       return plan.predicate == .always ? rows.count : try passing(rows).count

@@ -100,8 +100,8 @@ extension Snapshot {
   /// own, and an embedded object is a row.
   ///
   /// Added tables and columns come first. Then come, table by table, deleted rows, changed values and new rows; several rows of a
-  /// cluster are told by one `deleteMany` or `createMany`. A changed value of a cell is told by `set`, for a mixed value also if
-  /// it is a whole list or map. A changed collection is told by changes of its elements, as few as
+  /// cluster are one `deleteMany` or `createMany`. A changed value of a cell is a `set`, for a mixed value also if it
+  /// is a whole list or map. A changed collection is reported by changes of its elements, as few as
   /// `collectionChanges(inTable:column:ofRow:since:)` finds. A row whose primary key another row takes comes before that row; if
   /// rows swap their keys, one of them has another key in between. Hidden tables are left out, and so are added and removed
   /// indexes, except primary keys.

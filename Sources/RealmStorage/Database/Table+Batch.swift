@@ -103,7 +103,10 @@ extension Table {
 }
 
 extension WritableTable {
-  /// Adds a row of a key that is greater than those of all rows that the table has had; nil if it is not, or is too far ahead. Else as `insert(_:)`.
+  /// Adds a row with a given key, as `insert(_:)` does with the next key.
+  ///
+  /// - Parameter key: a key that is greater than those of all rows that the table has had, by at most about 2^40.
+  /// - Returns: the key; nil if it is not such a key. No row is added then.
   package func insert(
     key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64? {

@@ -1,4 +1,4 @@
-/// Ids of list elements, and links to rows that do not exist: what is stored beside the cells of a column.
+/// Reading of what is stored beside the cells of a column: ids of list elements, and links to rows that do not exist.
 ///
 /// - Precondition: for all functions, `column` is the position in the schema of a column that holds a property.
 /// - Throws: all functions throw `.corrupted`.

@@ -52,12 +52,15 @@ extension Table {
   private static let chunk = 1 << 16
 }
 
-/// Collects the first rows of those seen so far, and rows that may be among them. Two numbers of each row are compared, which are
-/// read where the row is found. Rows that these numbers do not tell apart are sorted by their values.
+/// Collects candidates: the rows that may be among the `limit` first rows of those seen so far. Rows are compared by
+/// two numbers, which stand for their values in the first two keys and are read when the row is found. Rows with equal
+/// numbers are sorted by their values.
 private struct FirstRows: ~Copyable {
   private struct Candidate {
+    /// The number for the first key.
     let first: UInt128
-    /// 0 if the first number does not stand for exactly one value: the next key decides only between equal values.
+    /// The number for the second key; 0 if `FirstRows.second` is nil, and if `first` does not stand for exactly one
+    /// value, because the second key decides only between equal values.
     let second: UInt128
     let row: UInt64
     /// The order in which the candidate was found, which decides between equal candidates.
@@ -68,13 +71,13 @@ private struct FirstRows: ~Copyable {
   private let keys: [SortKey]
   private let limit: Int
   private let first: SortPath
-  /// The second key; nil if there is none, or if it is in another table, where each look takes long.
+  /// The second key; nil if there is none, or if its column is in another table, where reading each value takes long.
   private let second: SortPath?
   private let secondForm: ColumnForm?
   private var candidates: [Candidate] = []
-  /// The numbers of the last of the `limit` first rows.
+  /// The numbers of the last of the `limit` first rows; nil until they are known for the first time.
   private var last: (first: UInt128, second: UInt128)?
-  /// Whether a row with exactly these numbers comes after the last one.
+  /// Whether a row that is found later and has exactly these numbers comes after the last one.
   private var isTold = false
   /// A predicate that rows after the last of the `limit` first rows do not match if they differ from it in the first key. It may
   /// match too many rows.
@@ -86,7 +89,7 @@ private struct FirstRows: ~Copyable {
   private var near: [UInt16] = []
   private var nearFirsts: [UInt128] = []
 
-  /// The number of candidates after which they are sorted.
+  /// The number of candidates at which they are sorted and reduced to the first ones.
   static func batch(_ limit: Int) -> Int { max(limit > Int.max / 4 ? limit : 4 * limit, 256) }
 
   init(_ table: Table, _ keys: [SortKey], limit: Int) throws(StorageError) {
@@ -151,7 +154,8 @@ private struct FirstRows: ~Copyable {
     Array(try table.sorted(candidates.map(\.row), by: keys).prefix(limit))
   }
 
-  /// Keeps the first rows, and those after them that have the numbers of the last one.
+  /// Keeps the `limit` first candidates, and those after them that have the same numbers as the last of these, if their
+  /// values may decide.
   private mutating func settle() throws(StorageError) {
     candidates.sort { ($0.first, $0.second, $0.order) < ($1.first, $1.second, $1.order) }
     guard candidates.count >= limit else { return }
@@ -169,7 +173,7 @@ private struct FirstRows: ~Copyable {
     if isNew || !isBound { try setBound(candidates[limit - 1].row) }
   }
 
-  /// Whether rows with these numbers are equal in all keys.
+  /// Whether rows that have the numbers of a candidate are equal to it in all keys.
   private func tellsAll(_ candidate: Candidate) -> Bool {
     guard first.isExact(candidate.first) else { return false }
     guard keys.count > 1 else { return true }
@@ -177,7 +181,7 @@ private struct FirstRows: ~Copyable {
     return second.isExact(candidate.second)
   }
 
-  /// Keeps at most `limit` candidates. The last ones have the same numbers, in any order.
+  /// Keeps the `limit` first candidates in the order of their values.
   private mutating func sortByValues() throws(StorageError) {
     let rows = try table.sorted(candidates.map(\.row), by: keys)
     let byRow = Dictionary(candidates.map { ($0.row, $0) }) { first, _ in first }

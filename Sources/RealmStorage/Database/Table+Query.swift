@@ -9,7 +9,7 @@ extension Table {
 
   /// The number of rows that match a predicate.
   ///
-  /// - Precondition: as of `rows(where:)`.
+  /// - Precondition: the same as that of `rows(where:)`.
   public func count(where predicate: Predicate) throws(StorageError) -> Int {
     // The most frequent predicate needs no plan.
     if case .compare(let path, .equal, let value) = predicate, path.links.isEmpty {
@@ -23,14 +23,14 @@ extension Table {
 
   /// Whether a row exists and matches a predicate.
   ///
-  /// - Precondition: as of `rows(where:)`.
+  /// - Precondition: the same as that of `rows(where:)`.
   public func contains(row key: UInt64, where predicate: Predicate) throws(StorageError) -> Bool {
     try !rows([key], where: predicate).isEmpty
   }
 
   /// The given rows that exist and match a predicate, in the given order.
   ///
-  /// - Precondition: as of `rows(where:)`.
+  /// - Precondition: the same as that of `rows(where:)`.
   public func rows(_ rows: [UInt64], where predicate: Predicate) throws(StorageError) -> [UInt64] {
     try RowQuery(predicate, of: form, tables).rows(of: rows, reader)
   }
@@ -90,7 +90,7 @@ extension Table {
   public func count(_ column: Int, in range: ClosedRange<Int64>) throws(StorageError) -> Int {
     let column = schema.columns[column]
     precondition(column.storage == .integers, "\(schema.name).\(column.name) is of type \(column.type)")
-    return Int(clamping: try IntegerScan.count(column, in: range, of: clusters, beginReading()))
+    return Int(clamping: try IntegerScan.count(column, in: range, of: clusters, reader))
   }
 }
 

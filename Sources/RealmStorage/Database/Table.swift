@@ -261,7 +261,8 @@ public struct WritableTable {
   ///   - change: returns the new number. It must not use the table.
   /// - Returns: the number of rows that were found.
   /// - Precondition: the column has whole numbers and is not a collection.
-  /// - Throws: as `set(_:_:ofRow:)`.
+  /// - Throws: what `set(_:_:ofRow:)` throws. If a row was changed before, the transaction can't be committed. In a unique column each
+  ///   number must be free when its row's turn comes, in the order of keys.
   @discardableResult
   public func changeIntegers(
     _ column: Int, ofRows keys: [UInt64]? = nil, _ change: (Int64) -> Int64

@@ -1,12 +1,12 @@
-/// Rows that stand together, by key.
+/// The keys of rows of one cluster that follow one another.
 package struct RowKeys {
   package let first: UInt64
   package let last: UInt64
   package let count: Int
-  /// None where they run on without a gap.
+  /// The keys, in ascending order; empty if they are all numbers in `first...last`.
   package let keys: [UInt64]
 
-  /// The rows of a cluster from a place on, where there are some.
+  /// Makes the keys of the rows of a cluster from a position on; nil if there are no rows there.
   init?(_ cluster: borrowing ClusterNode, from place: Int = 0) {
     guard place < cluster.rows else { return nil }
     first = cluster.key(place)
@@ -15,15 +15,15 @@ package struct RowKeys {
     keys = cluster.isDense ? [] : (place..<cluster.rows).map { [cluster = copy cluster] in cluster.key($0) }
   }
 
-  /// The keys, also where they run on.
+  /// The keys, also if they are all numbers in `first...last`.
   var all: [UInt64] { keys.isEmpty ? Array(first...last) : keys }
 }
 
-/// The texts of rows that stand together.
+/// The texts of a column in the rows of one cluster.
 package struct DecodedTexts {
-  /// By row.
+  /// A cell for each row, by its position in the cluster.
   package fileprivate(set) var cells: [TextCell]
-  /// Those that are not short, by the places that their cells tell.
+  /// The texts that do not fit in a cell. The cell of such a text has its index in this array.
   package fileprivate(set) var long: [String] = []
 
   fileprivate mutating func add(_ text: String) -> TextCell {
@@ -33,12 +33,15 @@ package struct DecodedTexts {
 }
 
 extension TableContent {
-  /// The rows that stand with a row; nil where that is not there.
+  /// The keys of the rows in the cluster of a row; nil if there is no such row.
   func rows(around key: UInt64) throws(StorageError) -> RowKeys? {
     try withRow(key, nil) { (cluster, _, _) in RowKeys(cluster) }
   }
 
-  /// The values of a column of numbers, and which of them are null, if any: doubles as their bits.
+  /// The values of a column of numbers in the cluster of a row. Doubles are given by their bits.
+  ///
+  /// - Returns: the values, and for each of them whether it is null. `nulls` is empty if no value is null; both are
+  ///   empty if there is no such row.
   func numbers(
     _ column: Int, around key: UInt64
   ) throws(StorageError) -> (numbers: [Int64], nulls: [Bool]) {
@@ -61,7 +64,8 @@ extension TableContent {
     return found
   }
 
-  /// The values of a column of strings; nil where they do not stand in one piece, and so are long or many.
+  /// The values of a column of strings in the cluster of a row; nil if there is no such row, or if the values are so
+  /// long or many that they are not in one piece.
   func texts(_ column: Int, around key: UInt64) throws(StorageError) -> DecodedTexts? {
     let form = columns[column]
     return try withRow(key, nil) { (cluster, _, access) throws(StorageError) in
@@ -81,7 +85,7 @@ extension TableContent {
     }
   }
 
-  /// The texts of a piece; nil where one has a node of its own.
+  /// The texts of a piece; nil if one of them is stored apart, because it is long.
   private static func texts(
     _ piece: borrowing PieceNode, _ ref: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> DecodedTexts? {
@@ -108,14 +112,15 @@ extension TableContent {
     return texts
   }
 
-  /// The same of values that stand in the column's dictionary: each is read once.
+  /// The texts of a column whose values are in a dictionary. Each value of the dictionary is read only once.
   private func texts(
     _ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor, _ access: borrowing NodeAccess
   ) throws(StorageError) -> DecodedTexts {
     let root = root.dictionaries[descriptor.column]
     let dictionary = DictionaryReader(root, access.lent)
     let maker = TextMaker()
-    // By code, as far as they lie near each other; no value of the dictionary is null.
+    // The cells by their code less the least one, for codes that lie near the least one. A null cell is one that was
+    // not read yet, because no value of the dictionary is null.
     let span = descriptor.greatest &- descriptor.least
     var known = Array(repeating: TextCell.null, count: Int(min(max(span, 0), 1 << 11)) + 1)
     var others: [Int64: TextCell] = [:]

@@ -1,6 +1,7 @@
-/// Reads of one value. See `Table`.
+/// Reads of single values, for the functions of `Table` with the same names.
 ///
-/// - Precondition: of all, the table has the column, and it is of that type and no list.
+/// - Precondition: for all functions, the table has the column, which has the type that is read and is not a
+///   collection.
 extension TableContent {
   func integer(_ column: Int, ofRow key: UInt64) throws(StorageError) -> Found<Int64> {
     let form = form(column, .integers)
@@ -21,7 +22,11 @@ extension TableContent {
     try fixed(column, ofRow: key, size: 4) { Float(bitPattern: UInt32(truncatingIfNeeded: $0)) }
   }
 
-  /// - Parameter body: makes the content of the value's bits.
+  /// Reads a value that has the same size in every row.
+  ///
+  /// - Parameters:
+  ///   - size: the number of bytes of a value.
+  ///   - body: makes the result from the bits of the value.
   @inline(__always)
   private func fixed<Content>(
     _ column: Int, ofRow key: UInt64, size: UInt8, _ body: (UInt64) -> Content
@@ -59,7 +64,7 @@ extension TableContent {
     try bytes(column, ofRow: key) { $0.array }
   }
 
-  /// What `make` makes of the bytes.
+  /// The result of calling `make` with the bytes of a column of data in a row.
   func bytes<Content>(
     _ column: Int, ofRow key: UInt64, _ make: (RawSpan) -> Content
   ) throws(StorageError) -> Found<Content> {
@@ -68,7 +73,9 @@ extension TableContent {
     return try varying(column, form, ofRow: key, make)
   }
 
-  /// - Parameter body: answers nil for bytes that are no such value.
+  /// Reads a value of strings or data.
+  ///
+  /// - Parameter body: makes the result from the bytes of the value; nil if the bytes are not valid.
   @inline(__always)
   private func varying<Content>(
     _ column: Int, _ form: ColumnForm, ofRow key: UInt64, _ body: (RawSpan) -> Content?
@@ -84,7 +91,9 @@ extension TableContent {
     }
   }
 
-  /// Calls `body` with the cluster that holds a row, and its place there; answers `noRow` where there is none.
+  /// Calls `body` with the cluster that has a row, and the position of the row in it.
+  ///
+  /// - Returns: the result of `body`; `noRow` if there is no such row.
   @inline(__always)
   func withRow<Content>(
     _ key: UInt64, _ noRow: @autoclosure () -> Content,
@@ -93,7 +102,7 @@ extension TableContent {
     try withRow(key, beginReading(for: self), noRow(), body)
   }
 
-  // A function of its own: a variable that is lent is kept on the heap.
+  // This is a separate function, because a variable that is lent would be stored on the heap.
   @inline(__always)
   private func withRow<Content>(
     _ key: UInt64, _ access: borrowing NodeAccess, _ noRow: @autoclosure () -> Content,
@@ -107,6 +116,7 @@ extension TableContent {
     return try body(cluster, row, access)
   }
 
+  /// Prefetches the columns that were read in rows found before.
   private func prefetchRead(_ cluster: ClusterNode, _ row: Int, _ access: LentAccess) {
     var rest = columnsRead
     while rest != 0 {
@@ -132,7 +142,7 @@ extension TableContent {
     return key
   }
 
-  /// What is known of a column that is read as one of a kind.
+  /// The form of a column that is read as a column of one kind. The program stops if the column is of another kind.
   @inline(__always)
   func form(_ column: Int, _ kind: ColumnForm.Kind, size: UInt8 = 0) -> ColumnForm {
     let form = columns[column]

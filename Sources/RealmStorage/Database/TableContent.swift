@@ -1,29 +1,33 @@
 import Synchronization
 
-/// What a table is, once for all copies of it. Readers find it through one pointer and count no reference.
+/// The content of a `Table`, which all copies of the table share. Readers reach it through one pointer, without
+/// counting references.
 @usableFromInline
 final class TableContent {
   let schema: TableSchema
   let root: TableRoot
   let reader: any TableReader
-  /// The reader, where it is one: called without a look at what it is.
+  /// The reader if it is a snapshot; otherwise nil. Calls of it need no dynamic dispatch.
   private let snapshot: Unmanaged<Snapshot>?
-  /// The index of a primary key of whole numbers.
+  /// The index of the primary key, if that has whole numbers and is not optional.
   let keyIndex: LeafDirectory.Lookup
+  /// Whether the table has such a primary key. Otherwise `keyIndex` is not used.
   let hasKeyIndex: Bool
   let clusters: LeafDirectory.Lookup
-  /// By position in the schema.
+  /// The forms of the columns, by position in the schema.
   let columns: [ColumnForm]
-  /// The bytes that the rows of clusters without the column read of a column of strings or data, by position in the schema;
-  /// none in nearly every one. Read in place while this is lent, so they never change.
+  /// For each column of strings or data, by position in the schema, the bytes of the value in rows whose cluster does
+  /// not have the column. They are empty for nearly every column. They never change, because they are read in place
+  /// while this object is lent.
   let absentBytes: [[UInt8]]
 
-  /// The columns that were read of the rows found so far, by position in the schema: the first 64.
+  /// The columns that were read in the rows found so far: a bit for each of the first 64 positions in the schema.
   ///
-  /// Who looks up rows one by one most often reads the same columns of each. So when the next row is found their cache
-  /// lines are asked for at once, instead of one after another as they are read. It decides nothing but that.
+  /// A program that looks up rows one by one most often reads the same columns in each of them. So when the next row is
+  /// found, the cache lines of these columns are prefetched at once, instead of being waited for one after another. The
+  /// bits have no other effect.
   private let readColumns = Atomic<UInt64>(0)
-  /// The row that a value was read of last, for the same purpose.
+  /// The key of the row in which a value was read last, for the same purpose.
   private let lastRow = Atomic<UInt64>(0)
 
   init(schema: TableSchema, root: TableRoot, reader: any TableReader) {
@@ -40,7 +44,7 @@ final class TableContent {
     clusters = LeafDirectory.Lookup(root.clusters, leaves: leaves)
   }
 
-  /// Begins reading, for as long as somebody keeps this.
+  /// Begins reading. The access is valid as long as `owner`, which has to keep this object.
   @inline(__always)
   @_lifetime(borrow owner)
   func beginReading<Owner: ~Copyable & ~Escapable>(for owner: borrowing Owner) -> NodeAccess {
@@ -51,7 +55,9 @@ final class TableContent {
   @inline(__always)
   var columnsRead: UInt64 { readColumns.load(ordering: .relaxed) }
 
-  /// Notes that a column is read; answers whether that was known.
+  /// Notes that a column is read.
+  ///
+  /// - Returns: whether the column was noted before. Always false for a column after the first 64.
   @inline(__always)
   @discardableResult
   func noteRead(_ column: Int) -> Bool {
@@ -61,7 +67,9 @@ final class TableContent {
     return false
   }
 
-  /// Notes that a value of a row is read; answers whether it stands neither where the last did nor beside it.
+  /// Notes that a value of a row is read.
+  ///
+  /// - Returns: whether the row is neither the one that was read last nor the one with the next key.
   @inline(__always)
   func isElsewhere(_ key: UInt64) -> Bool {
     let last = lastRow.load(ordering: .relaxed)
@@ -70,7 +78,7 @@ final class TableContent {
     return key &- last &- 1 != 0
   }
 
-  /// Stops the program, where a column is not of the type that it is read as.
+  /// Stops the program, because a column is read as a type that it does not have.
   @inline(never)
   func stopAtType(of column: Int) -> Never {
     preconditionFailure(

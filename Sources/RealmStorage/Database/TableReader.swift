@@ -1,4 +1,4 @@
-/// What tables are read from: a snapshot, or a transaction with its own changes.
+/// A source from which tables are read: a snapshot, or a transaction with its own changes.
 package protocol TableReader: NodeReader, TableFinder {}
 
 extension Snapshot: TableReader {

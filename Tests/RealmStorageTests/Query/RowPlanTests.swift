@@ -178,6 +178,27 @@ struct PlanCheck {
     }
   }
 
+  @Test func `a count by a range of numbers that is cancelled, or late, ends with an error`() throws {
+    let database = try Database(inMemory: "people")
+    try database.write { transaction in
+      let table = try transaction.createTable(TableSchema("Person", columns: [Column("age", .int64)]))
+      for number in 0..<Int64(20_000) { try table.insert(["age": .int(number)]) }
+    }
+    let table = try #require(try database.snapshot().table("Person"))
+    let plan = RowPlan(
+      table: table.schema.id, predicate: .between(ColumnPath(0), .int(10), .int(19_000)))
+    let late = QueryBounds(deadline: .now - .seconds(1))
+    #expect(throws: StorageError.queryDeadline(path: "people")) {
+      try RowSearch(plan, in: table, within: late).count()
+    }
+    let cancelled = QueryBounds(isCancelled: { true })
+    #expect(throws: StorageError.queryCancelled(path: "people")) {
+      try RowSearch(plan, in: table, within: cancelled).count()
+    }
+    let never = QueryBounds(deadline: .now + .seconds(3600), isCancelled: { false })
+    #expect(try RowSearch(plan, in: table, within: never).count() == 18_991)
+  }
+
   @Test func `a plan says in words how its rows are found`() throws {
     let table = try Self.people(10_000)
     let plan = RowPlan(table: table.schema.id, predicate: .compare(ColumnPath(0), .equal, .int(7)))

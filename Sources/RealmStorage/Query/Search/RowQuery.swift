@@ -1,6 +1,6 @@
-/// A predicate made ready for a table: rows are tested, or found by an index where one finds them faster.
+/// A predicate that is prepared for a table. Its rows are tested, or found by an index if that is faster.
 ///
-/// Lives as long as one query, in one thread.
+/// A query lives as long as one search, and is used by one thread.
 struct RowQuery {
   private let predicate: Predicate
   private let table: TableForm
@@ -9,12 +9,13 @@ struct RowQuery {
   private let bounds: QueryBounds
   private let prepared = Prepared()
 
-  /// The test of the predicate, once it was made.
+  /// Holds the test of the predicate once it is made.
   private final class Prepared {
     var test: ClusterTest?
   }
 
-  /// - Precondition: the tables have the columns, and tests fit them, as `Predicate` says.
+  /// - Precondition: the tables have the columns of the predicate, and its tests fit the columns' types, as `Predicate`
+  ///   says.
   init(
     _ predicate: Predicate, of table: TableForm, _ tables: any TableFinder,
     within bounds: QueryBounds = QueryBounds()
@@ -26,7 +27,8 @@ struct RowQuery {
     indexes = IndexPlan(predicate, table.schema)
   }
 
-  /// Made where rows are tested: with many values that takes longer than to look them up.
+  /// The test of the predicate. It is made when rows are tested first, because a test with many values takes longer to
+  /// make than the values take to be looked up in an index.
   private func test() throws(StorageError) -> ClusterTest {
     if let test = prepared.test { return test }
     let test = try TestBuilder(tables: tables, bounds: bounds).test(predicate, of: table)
@@ -34,7 +36,7 @@ struct RowQuery {
     return test
   }
 
-  /// Whether indexes leave so few rows that these are looked at before all others.
+  /// Whether indexes take less time than a scan, and the best one finds at most `most` rows.
   func isFound(byIndexAmong most: Int, _ access: borrowing NodeAccess) throws(StorageError) -> Bool {
     try indexes.chosen(table.root, access).first.map { $0.count <= UInt64(most) } ?? false
   }
@@ -51,7 +53,8 @@ struct RowQuery {
     var found: [UInt64] = []
     if let constant = test as? ConstantTest {
       if !constant.holds { return [] }
-      // An array that grows is there twice meanwhile. A file may say anything of how many there are.
+      // Room is reserved because an array that grows exists twice for a while. It is limited because a file may state
+      // any number of rows.
       found.reserveCapacity(Int(min(table.root.rows, Self.mostExpected)))
     }
     try run(test, on: candidates?.rows, reader) { cluster, passing in
@@ -60,7 +63,7 @@ struct RowQuery {
     return found
   }
 
-  /// The first rows that pass, no more than `limit`. What comes behind them is not read, but for rows that an index finds.
+  /// The first rows that pass, at most `limit`. The rows behind them are not read, except rows that an index finds.
   func rows(atMost limit: Int, _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     if limit == 0 { return [] }
     let reads = try indexes.isWorthReading(for: limit, table.root, reader.access())
@@ -70,7 +73,7 @@ struct RowQuery {
     if let constant = test as? ConstantTest, !constant.holds { return [] }
     var found: [UInt64] = []
     if let candidates {
-      // Few enough to be tested all.
+      // The candidates are so few that all of them are tested.
       try run(test, on: candidates.rows, reader) { cluster, passing in
         cluster.appendKeys(passing, to: &found)
       }
@@ -88,7 +91,7 @@ struct RowQuery {
     return Array(found.prefix(limit))
   }
 
-  /// Those of some rows that are there and pass, in the order they are given.
+  /// The rows among those given that exist and pass, in the order in which they are given.
   func rows(of rows: [UInt64], _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     let isAscending = zip(rows, rows.dropFirst()).allSatisfy { $0 <= $1 }
     var found: [UInt64] = []
@@ -101,7 +104,7 @@ struct RowQuery {
     }
   }
 
-  /// How the rows are found, in words.
+  /// Describes how the rows are found.
   func explanation(_ access: borrowing NodeAccess) throws(StorageError) -> String {
     if case .always = predicate { return "takes all" }
     let chosen = try indexes.chosen(table.root, access)
@@ -117,10 +120,10 @@ struct RowQuery {
       : "looks at the \(first.count) that the index of \(first.part.name) finds"
   }
 
-  /// Calls `body` with each cluster that has rows that pass, and these.
+  /// Calls `body` with each cluster that has rows that pass, and with these rows.
   ///
-  /// - Parameter keys: of the rows to be tested; nil for all.
-  /// - Precondition: the keys do not fall.
+  /// - Parameter keys: the keys of the rows to be tested; nil for all rows.
+  /// - Precondition: no key is less than the key before it.
   func run(
     on keys: [UInt64]?, _ reader: any NodeReader, _ body: (borrowing ClusterNode, RowMask) -> Void
   ) throws(StorageError) {
@@ -148,7 +151,7 @@ struct RowQuery {
     }
   }
 
-  /// How many rows pass.
+  /// The number of rows that pass.
   func count(_ reader: any NodeReader) throws(StorageError) -> Int {
     if let only = indexes.onlyCounted, let count = try only.count(table.root, isExact: true, reader.access())
     {
@@ -160,7 +163,8 @@ struct RowQuery {
     if let constant = test as? ConstantTest { return constant.holds ? Int(clamping: table.root.rows) : 0 }
     if indexes.parts.isEmpty, let test = test as? IntegerTest, let range = test.onlyRange {
       return Int(
-        clamping: try IntegerScan.count(test.column, in: range, of: table.root.clusters, reader.access()))
+        clamping: try IntegerScan.count(
+          test.column, in: range, of: table.root.clusters, reader, within: bounds))
     }
     var count = 0
     try run(test, on: candidates?.rows, reader) { _, passing in count += passing.count }
@@ -169,7 +173,7 @@ struct RowQuery {
 }
 
 extension IntegerTest {
-  /// The range of the values that pass, where these are all.
+  /// The range of the values that pass, if these are a single range without null; otherwise nil.
   var onlyRange: ClosedRange<Int64>? {
     ranges.count == 1 && !verdict.isNegated && !verdict.nullPasses ? ranges[0] : nil
   }

@@ -1,16 +1,27 @@
-/// Counts the rows of a table whose value of an integer column lies in a range, a cluster at a time on packed values.
+/// Counts the rows of a table whose value of an integer column lies in a range, a cluster at a time, on packed values.
 ///
-/// What a cluster's descriptor says of its least and greatest value decides most clusters without a look at them.
+/// The least and the greatest value in a cluster's descriptor decide most clusters, whose values are then not read.
 enum IntegerScan {
+  /// Nodes of an encrypted file stay in memory as long as the access that has read them. So each branch of clusters has an access of
+  /// its own.
   static func count(
-    _ column: Column, in range: ClosedRange<Int64>, of clusters: Ref, _ access: borrowing NodeAccess
+    _ column: Column, in range: ClosedRange<Int64>, of clusters: Ref, _ reader: any NodeReader,
+    within bounds: QueryBounds = QueryBounds()
   ) throws(StorageError) -> UInt64 {
-    guard !clusters.isNull else { return 0 }
-    var (place, end) = (LikelyPlace(), UInt64(0))
-    return try visit(clusters, column, range, &place, &end, access)
+    var (place, end, sum) = (LikelyPlace(), UInt64(0), UInt64(0))
+    var next: UInt64? = 0
+    while let key = next, !clusters.isNull {
+      let access = reader.access()
+      if !bounds.isEmpty { try bounds.check(access) }
+      let (branch, following) = try ClusterWalk.lastBranch(for: key, in: clusters, access)
+      sum &+= try visit(branch, column, range, &place, &end, access)
+      next = following
+    }
+    return sum
   }
 
-  /// - Parameter end: no key is less: a forged tree may name one node many times.
+  /// - Parameter end: the least key that the next cluster may have. It is checked because a forged tree may name one
+  ///   node many times.
   private static func visit(
     _ ref: Ref, _ column: Column, _ range: ClosedRange<Int64>, _ place: inout LikelyPlace,
     _ end: inout UInt64, _ access: borrowing NodeAccess

@@ -11,8 +11,8 @@ public enum Addition: Sendable, Equatable {
 }
 
 extension TableWriter {
-  /// Adds to a whole number. This is a change of its own, so that two additions in different places can be told apart from two
-  /// assignments.
+  /// Adds to a whole number. This is a kind of change of its own, so that two additions in different places can be told
+  /// apart from two assignments.
   func add(
     _ amount: Int64, to position: Int, ofRow row: UInt64, within range: ClosedRange<Int64>
   ) throws(StorageError) -> Addition {
@@ -129,17 +129,24 @@ extension TableWriter {
     return found
   }
 
-  /// Changes the numbers of a column with an index, one by one, because each value has its place in the index.
+  /// Changes the numbers of a column with an index, one by one, because each value has its place in the index. After an error
+  /// behind the first change, as of a duplicate key, the transaction can't be committed: it would have a part of the changes.
   private func changeIndexed(
     _ column: Column, of rows: [UInt64]?, _ change: NumberChange
   ) throws(StorageError) -> Int {
     var found = 0
-    for key in try keys(rows) {
-      guard let old = try value(column, ofRow: key) else { continue }
-      found += 1
-      guard let new = change.number(for: old), new != old else { continue }
-      _ = try checkedSet(new, column, ofRow: key)
-      if isRecorded { try note(.set(new, CellPlace(row: key, column: column.id)), before: .value(old)) }
+    var isChanged = false
+    do throws(StorageError) {
+      for key in try keys(rows) {
+        guard let old = try value(column, ofRow: key) else { continue }
+        found += 1
+        guard let new = change.number(for: old), new != old else { continue }
+        _ = try checkedSet(new, column, ofRow: key)
+        isChanged = true
+        if isRecorded { try note(.set(new, CellPlace(row: key, column: column.id)), before: .value(old)) }
+      }
+    } catch {
+      throw isChanged ? tables.fail(error) : error
     }
     return found
   }

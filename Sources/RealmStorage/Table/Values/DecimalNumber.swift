@@ -1,11 +1,12 @@
-/// A decimal as it is stored: IEEE 754-2008 decimal128 with a binary coefficient, 34 digits and an exponent.
+/// A decimal of IEEE 754-2008 (decimal128) with a binary coefficient, 34 digits and an exponent, which is
+/// how decimals are stored.
 package struct DecimalNumber: Sendable {
   enum Form { case number, infinity, nan }
   var form = Form.number
   package var isNegative = false
-  /// Below 10^34.
+  /// The coefficient, which is less than 10^34.
   var coefficient: UInt128 = 0
-  /// Within `exponents`.
+  /// The exponent, which lies in `exponents`.
   var exponent = 0
 
   static let digits = 34
@@ -24,7 +25,7 @@ package struct DecimalNumber: Sendable {
     self.isNegative = isNegative
   }
 
-  /// - Precondition: both fit.
+  /// - Precondition: the coefficient and the exponent are in their ranges.
   init(isNegative: Bool, coefficient: UInt128, exponent: Int) {
     self.isNegative = isNegative
     self.coefficient = coefficient
@@ -32,12 +33,12 @@ package struct DecimalNumber: Sendable {
   }
 
   package init(_ number: some FixedWidthInteger) {
-    // 38 digits at most.
+    // The magnitude has at most 128 bits.
     self = .rounded(
       isNegative: number < 0, WideNumber(high: 0, low: UInt128(clamping: number.magnitude)), exponent: 0)
   }
 
-  /// The number that the shortest text names that names the double, so that 0.1 equals 0.1.
+  /// The decimal that the shortest text of the double names, so that the double 0.1 equals the decimal 0.1.
   package init(_ number: Double) { self.init(text: number.description, isNegative: number.sign == .minus) }
   package init(_ number: Float) { self.init(text: number.description, isNegative: number.sign == .minus) }
 
@@ -46,7 +47,8 @@ package struct DecimalNumber: Sendable {
     self.isNegative = isNegative
   }
 
-  /// The decimal that stands for a number where numbers of all types compare (`ValueOrder`); nil for what is no number.
+  /// The decimal that stands for a number if numbers of all types are compared (`ValueOrder`); nil for a
+  /// value that is not a number.
   init?(_ value: Value) {
     switch value {
     case .int(let number): self.init(number)
@@ -57,7 +59,7 @@ package struct DecimalNumber: Sendable {
     }
   }
 
-  /// Whole numbers beyond 2^53 would not be equal to themselves by the shortest text.
+  /// The shortest text does not name whole numbers above 2^53 exactly, so they are converted as integers.
   private init(comparing number: Double) {
     if let whole = Int64(exactly: number) { self.init(whole) } else { self.init(number) }
   }
@@ -82,7 +84,8 @@ package struct DecimalNumber: Sendable {
 
   package init(_ stored: SixteenBytes) {
     let word = stored.number.byteSwapped
-    // What a column that was added later holds: zero, not one of 6,176 places.
+    // The 16 bytes of zero are the values of a column that was added later. They count as zero with the exponent 0, not
+    // with the exponent -6176.
     if word == 0 { return }
     isNegative = word >> 127 != 0
     let combination = Int(word >> 110 & 0x1ffff)
@@ -91,14 +94,14 @@ package struct DecimalNumber: Sendable {
     } else if combination >> 12 == 0b11110 {
       form = .infinity
     } else if combination >> 15 == 0b11 {
-      // Coefficients so long are not canonical and count as zero.
+      // A coefficient in this form is too long, so it is not canonical and counts as zero.
       exponent = Int(word >> 111 & 0x3fff) - Self.bias
     } else {
       exponent = Int(word >> 113 & 0x3fff) - Self.bias
       let bits = word & (1 << 113 - 1)
       coefficient = bits > Self.greatest ? 0 : bits
     }
-    // Only bits that are not canonical name an exponent beyond the greatest: of zero.
+    // The exponent can be too great only if the bits are not canonical. Then the coefficient is zero.
     exponent = min(exponent, Self.exponents.upperBound)
   }
 
@@ -113,20 +116,20 @@ package struct DecimalNumber: Sendable {
     return SixteenBytes(number: word.byteSwapped)
   }
 
-  /// The same for all that are equal, and for all that are no numbers.
+  /// The stored form that all equal decimals have in common, and that all NaN have in common.
   package var canonical: SixteenBytes {
     guard form == .number else { return isNaN ? Self.nan.stored : stored }
     var plain = DecimalNumber(
       isNegative: isNegative && coefficient != 0, coefficient: coefficient, exponent: exponent)
     if coefficient == 0 { plain.exponent = 0 }
-    while plain.coefficient != 0, plain.coefficient % 10 == 0 {
+    while plain.coefficient != 0, plain.coefficient % 10 == 0, plain.exponent < Self.exponents.upperBound {
       plain.coefficient /= 10
       plain.exponent += 1
     }
     return plain.stored
   }
 
-  /// The whole number it is; nil of any other, and beyond 64 bits.
+  /// The whole number that the decimal equals; nil for any other decimal, and if the number needs more than 64 bits.
   var whole: Int64? {
     guard form == .number, (0..<19).contains(exponent) else { return nil }
     let (magnitude, overflow) = coefficient.multipliedReportingOverflow(by: Self.powers[exponent])
@@ -136,7 +139,8 @@ package struct DecimalNumber: Sendable {
 
   // MARK: - Order
 
-  /// -1, 0 or 1; nil where one is no number.
+  /// Returns -1, 0 or 1 if this decimal is less than, equal to or greater than the other one; nil
+  /// if one of them is NaN.
   package func order(_ other: DecimalNumber) -> Int? {
     guard form != .nan, other.form != .nan else { return nil }
     let (left, right) = (sign, other.sign)
@@ -148,7 +152,7 @@ package struct DecimalNumber: Sendable {
     form == .number && coefficient == 0 ? 0 : isNegative ? -1 : 1
   }
 
-  /// - Precondition: both have one sign, or are zero.
+  /// - Precondition: both have the same sign, or are zero.
   private func magnitudeOrder(_ other: DecimalNumber) -> Int {
     switch (form, other.form) {
     case (.infinity, .infinity): return 0
@@ -157,7 +161,7 @@ package struct DecimalNumber: Sendable {
     default: break
     }
     if exponent < other.exponent { return -other.magnitudeOrder(self) }
-    // Further apart than a coefficient has digits, the greater exponent decides.
+    // If the exponents differ by more than the digits of a coefficient, the greater exponent decides.
     let distance = exponent - other.exponent
     guard distance <= Self.digits else { return coefficient == 0 ? (other.coefficient == 0 ? 0 : -1) : 1 }
     let scaled = coefficient.multipliedFullWidth(by: Self.powers[distance])

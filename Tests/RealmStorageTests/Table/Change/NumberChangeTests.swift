@@ -155,4 +155,28 @@ import Testing
     }
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
+
+  /// A program that catches the error must not commit a part of the changes.
+  @Test(arguments: [(0, true), (40, false)])
+  func `a number that another row has ends the change, and the transaction if rows were changed before`(
+    first: Int64, canCommit: Bool
+  ) throws {
+    let (database, model) = try Self.made(100)
+    let transaction = try database.beginWrite()
+    defer { transaction.cancel() }
+    let table = try #require(try transaction.table("Thing"))
+    let refusal = #expect(throws: StorageError.self) {
+      try table.changeIntegers(0) { $0 < first ? $0 + 1_000 : 99 }
+    }
+    guard case .duplicateKey(_, column: "id", _) = refusal else {
+      Issue.record("\(String(describing: refusal))")
+      return
+    }
+    if canCommit {
+      try transaction.commit()
+    } else {
+      #expect(throws: StorageError.self) { try transaction.commit() }
+    }
+    try Self.check(database, is: model)
+  }
 }

@@ -72,6 +72,26 @@ import Testing
     }
   }
 
+  @Test func `the canonical form is of an equal number, and equal numbers have one`() {
+    // Each line has one number, written with more and more zeros behind the digits; the exponents reach both ends.
+    for exponent in [-6176, -6175, -40, -1, 0, 1, 5_000, 6_080, 6_110, 6_111] {
+      for digits: UInt128 in [1, 7, 10, 12_345, 9_999_999_999] {
+        for isNegative in [false, true] {
+          var forms: Set<SixteenBytes> = []
+          var (coefficient, left) = (digits, exponent)
+          while left >= -6176, coefficient <= DecimalNumber.greatest {
+            let number = DecimalNumber(isNegative: isNegative, coefficient: coefficient, exponent: left)
+            let canonical = DecimalNumber(number.canonical)
+            #expect(number.order(canonical) == 0, "\(number.text) became \(canonical.text)")
+            forms.insert(number.canonical)
+            (coefficient, left) = (coefficient * 10, left - 1)
+          }
+          #expect(forms.count == 1, "\(digits)E\(exponent)")
+        }
+      }
+    }
+  }
+
   @Test func `only what keeps all digits is exact`() {
     #expect(DecimalNumber(parsingExactly: String(repeating: "1", count: 34)) != nil)
     #expect(DecimalNumber(parsingExactly: String(repeating: "1", count: 35)) == nil)
