@@ -6,7 +6,7 @@
 
 typedef void (*destructor)(void *);
 
-// Read, write, create: https://sqlite.org/c3ref/c_open_autoproxy.html.
+// Flags to read, write and create a file: https://sqlite.org/c3ref/c_open_autoproxy.html.
 enum { flags = 0x2 | 0x4 };
 static const destructor copying = (destructor)-1;
 
@@ -83,6 +83,6 @@ int cs_bind_text(cs_statement *statement, int place, const char *text, int count
 }
 
 int cs_bind_blob(cs_statement *statement, int place, const void *bytes, int count) {
-  // No bytes may have no address, which would be null.
+  // An empty array may have a null address, which SQLite would store as NULL.
   return sqlite.bind_blob(statement, place, count == 0 ? "" : bytes, count, copying);
 }

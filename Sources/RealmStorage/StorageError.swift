@@ -72,7 +72,7 @@ public indirect enum StorageError: Error, Sendable, Equatable {
   /// An instruction of a changeset does not fit the database. The transaction can't be committed.
   case instructionDoesNotFit(InstructionProblem, table: String, column: String?, path: String)
   /// The schemas of two versions differ in another way than by added tables and columns: a table or column was removed, renamed
-  /// or changed. So the difference can't be told as changes of rows.
+  /// or changed. So the difference can't be expressed as changes of rows.
   case schemaChanged(table: String, column: String?, path: String)
   /// A search was cancelled by its `QueryBounds`.
   case queryCancelled(path: String)

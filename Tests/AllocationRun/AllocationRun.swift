@@ -42,7 +42,8 @@ final class Everything: Object {
   @Persisted var map: Map<String, Int>
 }
 
-/// Counts how often reads of properties of managed objects ask for memory: a release build, in which accessors are inlined.
+/// Counts the allocations of reads of properties of managed objects. It needs a release build, in which accessors are
+/// inlined.
 @main
 enum AllocationRun {
   static func main() throws {
@@ -63,7 +64,7 @@ enum AllocationRun {
       print("allocations: can't be counted here")
       return
     }
-    // In no order, so that nothing is read ahead.
+    // The objects are read in a random order, so that nothing is read ahead.
     var generator = SystemRandomNumberGenerator()
     let objects = realm.objects(Everything.self).shuffled(using: &generator)
     var table = Table(objects)
@@ -91,7 +92,7 @@ enum AllocationRun {
     table.add("String, 15 bytes", 0) { $0.short }
     table.add("String?, short", 0) { $0.optionalShort }
     table.add("String, longer", 1) { $0.long }
-    // The object that Foundation keeps data in, and its bytes.
+    // The two allocations are for Foundation's data object and for its bytes.
     table.add("Data", 2) { $0.data }
     table.add("link", 1) { $0.link }
     table.add("List, again", 0) { $0.list }
@@ -113,13 +114,14 @@ struct Table {
 
   init(_ all: [Everything]) { self.all = all }
 
-  /// Counts the allocations of a read of each object, after one that made what is kept.
+  /// Counts the allocations of reads of all objects. Each object is read once before, which makes what the object
+  /// keeps.
   mutating func add<Value>(_ name: String, _ most: Int, _ read: (Everything) -> Value) {
     for object in all { use(read(object)) }
     let before = ca_allocations()
     for object in all { use(read(object)) }
     let count = ca_allocations() - before
-    // What is made once, and not for each object, is passed over.
+    // A few allocations that are made once, and not for each object, are allowed.
     let isMore = count > most * all.count + all.count / 500
     isWrong = isWrong || isMore
     let each = Double(count) / Double(all.count)
@@ -128,6 +130,6 @@ struct Table {
   }
 }
 
-/// So that nothing is left out as not used.
+/// Uses a value, so that the compiler does not remove the read.
 @inline(never)
 private func use<Value>(_ value: Value) { _ = value }

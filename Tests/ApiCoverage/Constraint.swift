@@ -1,23 +1,23 @@
 import Foundation
 
-/// What a generic parameter must be for a declaration to be there.
+/// A condition on a generic parameter under which a declaration is available.
 struct Constraint: Hashable {
-  /// `Element`, `Value.PersistedType`
+  /// The constrained type, such as `Element` or `Value.PersistedType`.
   let subject: String
-  /// A protocol, a class, or the type it must be the same as.
+  /// The protocol, the class, or the type that the subject must be the same as.
   let bound: String
   let isSameType: Bool
 
   init(_ subject: some StringProtocol, _ bound: some StringProtocol, isSameType: Bool) {
     let (subject, bound) = (Self.plain(subject), Self.plain(bound))
-    // Of two types that are to be the same it does not matter which stands first.
+    // The order of two types that must be the same does not matter.
     let isInOrder = !isSameType || subject < bound
     self.subject = isInOrder ? subject : bound
     self.bound = isInOrder ? bound : subject
     self.isSameType = isSameType
   }
 
-  /// Those of a clause: `Element: ObjectBase, S.Element == Element`.
+  /// The constraints of a clause such as `Element: ObjectBase, S.Element == Element`.
   static func all(in clause: some StringProtocol) -> [Constraint] {
     clause.split(separator: ",").flatMap { part in
       if let equals = part.range(of: "==") {
@@ -26,14 +26,14 @@ struct Constraint: Hashable {
       guard let colon = part.firstIndex(of: ":") else { return [] }
       let bounds = part[part.index(after: colon)...].split(separator: "&")
       return bounds.flatMap { bound in
-        // Another name for two protocols.
+        // `Codable` is another name for two protocols.
         let names = bound.contains("Codable") ? ["Decodable", "Encodable"] : [String(bound)]
         return names.map { Constraint(part[..<colon], $0, isSameType: false) }
       }
     }
   }
 
-  /// One spelling for one type.
+  /// The type in a single spelling, without what spellings of the same type may differ in.
   private static func plain(_ type: some StringProtocol) -> String {
     var text = String(type).filter { !$0.isWhitespace }
     text = text.replacing(".Iterator.", with: ".").replacing("List<Element>.Index", with: "Int")
@@ -42,13 +42,13 @@ struct Constraint: Hashable {
 
   var text: String { "\(subject)\(isSameType ? " == " : ": ")\(bound)" }
 
-  /// The generic parameters it speaks of: `Value` of `Value.PersistedType`.
+  /// The generic parameters in the constraint, such as `Value` in `Value.PersistedType`.
   var parameters: Set<Substring> {
     let names = isSameType ? [subject, bound] : [subject]
     return Set(names.map { $0.prefix { $0 != "." } })
   }
 
-  /// Whether another one speaks of the same in the same way.
+  /// Whether another constraint is of the same kind and has the same subject.
   func isAbout(_ other: Constraint) -> Bool {
     guard isSameType == other.isSameType else { return false }
     return subject == other.subject || isSameType && (subject == other.bound || bound == other.subject)

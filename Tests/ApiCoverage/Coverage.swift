@@ -4,9 +4,9 @@ import Foundation
 struct Coverage {
   enum Finding {
     case there
-    /// Another type than the note gives.
+    /// The declaration has this type instead of the one in the note.
     case differs(String)
-    /// The name is there, but not all that programs rely on: in words.
+    /// The name is there, but it lacks these things that programs rely on, in words.
     case lacks([String])
     case missing
   }
@@ -33,7 +33,7 @@ struct Coverage {
     if let conformance = source(of: row), declarations.conforms(row.type, to: conformance) { return .there }
     var found = declarations.members(of: row.type).filter { matches($0, row) }
     if row.kind == .operator, !row.type.isEmpty {
-      // Operators may stand outside of the type that they are for.
+      // An operator may be declared outside of the type that it is for.
       found += declarations.members(of: "").filter { matches($0, row) && $0.words.contains(row.type[...]) }
     }
     guard !found.isEmpty else { return .missing }
@@ -55,7 +55,7 @@ struct Coverage {
     return finding(lacks.min { $0.count < $1.count } ?? [])
   }
 
-  /// What the best of some declarations lacks.
+  /// What the declaration that lacks the least lacks.
   private static func lacks(
     _ row: SurfaceRow, _ symbols: [SymbolGraph.Symbol], _ declarations: Declarations
   ) -> [String] {
@@ -68,8 +68,8 @@ struct Coverage {
     return lists.min { $0.count < $1.count } ?? []
   }
 
-  /// What a member asks of generic parameters: of those of the type around it, and of its own where the note tells what may
-  /// be asked of just that.
+  /// The constraints of a member: those on the generic parameters of the type around it, and those on its own
+  /// parameters if the note has a constraint on the same subject.
   private static func conditions(
     of symbol: SymbolGraph.Symbol, _ row: SurfaceRow, _ declarations: Declarations
   ) -> [Constraint] {
@@ -83,14 +83,14 @@ struct Coverage {
     }
   }
 
-  /// Constraints that code written for RealmSwift need not meet, in words: those that follow neither from the note nor from
-  /// what the type asks itself.
+  /// The constraints, in words, that code written for RealmSwift need not meet. These are the constraints that follow
+  /// neither from the note nor from the constraints of the type itself.
   private static func unmet(
     _ constraints: [Constraint], _ row: SurfaceRow, _ declarations: Declarations
   ) -> [String] {
     let given = declarations.constraints(of: row.type) + (row.conditions ?? [])
     return constraints.filter { asked in
-      // All types are that which code of today can name.
+      // All types that today's code can name satisfy these constraints.
       !["Copyable", "Escapable"].contains(asked.bound)
         && !given.contains { $0 == asked || implies($0, asked, declarations) }
     }.map { "asks that \($0.text)" }
@@ -103,18 +103,19 @@ struct Coverage {
       || Self.alike.contains { $0 == (given.bound, asked.bound) }
   }
 
-  /// Pairs of what RealmSwift asks and what comes to the same: values that queries compare are those that properties may
-  /// have; what is sorted by key paths are objects, and projections, which are counted in an area of their own.
+  /// Pairs of a constraint of RealmSwift and an equivalent one. Values that queries compare are values that properties
+  /// may have. The things sorted by key paths are objects, and projections, which are counted in an area of their own.
   private static let alike = [("_HasPersistedType", "_Persistable"), ("KeypathSortable", "ObjectBase")]
 
-  /// The type of a collection's parts is inferred, so that no symbol tells of it.
+  /// Whether the row is the type of a collection's slices. This type is inferred, so it has no symbol.
   private static func isSlice(_ row: SurfaceRow, _ declarations: Declarations) -> Bool {
     let parts = row.type.split(separator: ".")
     return parts.last == "SubSequence"
       && declarations.conforms(String(parts[0]), to: "RandomAccessCollection")
   }
 
-  /// The protocol of the standard library whose conformance brings a member, which the module's own symbols don't tell.
+  /// The protocol of the standard library whose conformance provides a member. Such a member is not among the module's
+  /// own symbols.
   private static func source(of row: SurfaceRow) -> String? {
     if row.note.contains("via RandomAccessCollection") || row.note == "Range<Int> -> Slice" {
       return "RandomAccessCollection"
@@ -137,10 +138,10 @@ struct Coverage {
       return symbol.kind.identifier.hasSuffix(".op")
         && name.prefix { $0 != "(" } == row.member.prefix { $0 != "(" }
     case .`init`:
-      // A failable one is written with its mark here.
+      // The surface writes a failable initializer with its question mark, and the symbols write it without.
       return symbol.kind.identifier == "swift.init"
         && (name == row.member.replacing("init?", with: "init")
-          // An isolation that nobody gives is that of who calls.
+          // If no isolation is passed, it is the isolation of the caller.
           || name.replacing("_isolation:", with: "") == row.member)
     case .method:
       return symbol.kind.identifier.hasSuffix("method") && name == row.member || isFunction(symbol, row)
@@ -161,7 +162,7 @@ struct Coverage {
     symbol.kind.identifier == "swift.enum.case" && symbol.pathComponents.last == row.member
   }
 
-  /// What a declaration says after its last arrow, or after its colon.
+  /// The part of a declaration after its last arrow, or after the colon of a property.
   private static func result(of symbol: SymbolGraph.Symbol) -> String {
     var text = symbol.declaration
     if let condition = text.range(of: " where ") { text = String(text[..<condition.lowerBound]) }
@@ -173,21 +174,21 @@ struct Coverage {
     return String(text[mark.upperBound...])
   }
 
-  /// Whether two spellings are of one type: with or without the type around it.
+  /// Whether two spellings mean the same type, with or without the type around it.
   private static func equals(_ left: String, _ right: String) -> Bool {
     func plain(_ type: String) -> String {
-      // What may be sent elsewhere serves wherever it need not.
+      // A result that may be sent elsewhere can be used wherever sending is not needed.
       type.replacing("Realm.Configuration", with: "Configuration").replacing("Self.", with: "")
         .replacing("sending ", with: "").replacing(/\w+<[^<>]*>\.Element/, with: "Element")
         .filter { $0 != " " }
     }
-    // A type inside of another is told by its whole name.
+    // A symbol has the full name of a type inside of another type.
     return plain(left) == plain(right) || plain(left).hasSuffix("." + plain(right))
   }
 
   // MARK: - Telling
 
-  /// A table for the README: each area, what of it is there.
+  /// The table for the README. It says for each area how much of it is there.
   var table: String {
     var lines = ["| area | there | of | missing | later |", "| --- | ---: | ---: | ---: | ---: |"]
     var total = Counts()
@@ -236,7 +237,7 @@ struct Coverage {
     return counts
   }
 
-  /// The rows of tier 1 and 2, in the areas that are begun, that are there and that no test names.
+  /// The rows of tiers 1 and 2 that are there and that no test names, without the areas that come later.
   func untested(_ words: Set<Substring>) -> [String] {
     findings.compactMap { row, finding in
       guard row.tier == "1" || row.tier == "2", !row.isLater, case .there = finding else { return nil }
@@ -244,7 +245,7 @@ struct Coverage {
     }
   }
 
-  /// What is not there, row by row.
+  /// The rows that are not there, or not as the note says.
   func gaps(in area: String?, later: Bool) -> [String] {
     findings.compactMap { row, finding in
       guard area == nil || row.area == area, later || !row.isLater else { return nil }

@@ -59,7 +59,7 @@ struct ApiCoverage: ParsableCommand {
     if write == nil, check == nil, !gaps, !later { print(coverage.table) }
   }
 
-  /// Of all sources in a folder.
+  /// The words in all sources in a folder.
   private static func words(below folder: String) throws -> Set<Substring> {
     var words: Set<Substring> = []
     let files = FileManager.default.enumerator(atPath: folder)

@@ -1,12 +1,12 @@
 import ArgumentParser
 import Foundation
 
-/// A type or member that code written for RealmSwift may use: a row of `surface.tsv`.
+/// A type or member that code written for RealmSwift may use. It is a row of `surface.tsv`.
 struct SurfaceRow {
   enum Kind: String {
     case `class`, `enum`, `protocol`, `struct`, `typealias`
     case `case`, `init`, method, `operator`, property, `subscript`
-    /// That a type conforms to a protocol; the row's member is the protocol.
+    /// The type conforms to a protocol. The row's member is the protocol.
     case conformance
 
     var isType: Bool {
@@ -18,21 +18,23 @@ struct SurfaceRow {
   }
 
   let area: String
-  /// Types inside of others are written with dots; empty for functions outside of types.
+  /// The name of the type. Types inside of others are written with dots. The name is empty for functions outside of
+  /// types.
   let type: String
-  /// Empty for the type itself.
+  /// The name of the member; empty for the type itself.
   let member: String
   let kind: Kind
-  /// 1: in nearly every program; 2: in many; 3: in few; X: of Apple's systems.
+  /// The tier. Rows of tier 1 are used in nearly all programs, those of tier 2 in many, those of tier 3 in few. Rows of
+  /// tier X belong to Apple's systems.
   let tier: String
   let note: String
-  /// What a program relies on beyond the name.
+  /// The facts beside the name that programs rely on.
   let facts: Set<Fact>
 
   enum Fact: String {
-    /// A property or subscript can be set.
+    /// The property or subscript can be set.
     case set
-    /// A class can be subclassed, a member overridden.
+    /// The class can be subclassed, or the member can be overridden.
     case open
     /// Each subclass has the initializer.
     case required
@@ -52,20 +54,20 @@ struct SurfaceRow {
     }
   }
 
-  /// Nil where one of them is unknown.
+  /// The facts in a field; nil if one of them is unknown.
   private static func facts(_ field: String) -> Set<Fact>? {
     let names = field.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
     let facts = names.compactMap(Fact.init)
     return facts.count == names.count ? Set(facts) : nil
   }
 
-  /// What is asked for by name, with its labels: `add(_:update:)`.
+  /// The name of the row with its labels, such as `add(_:update:)`.
   var title: String {
     if kind == .conformance { return "\(type): \(member)" }
     return member.isEmpty ? type : type.isEmpty ? member : "\(type).\(member)"
   }
 
-  /// What the note says that generic parameters must be, `where Element: ObjectBase`; nil where it says nothing.
+  /// The constraints in the note, such as `where Element: ObjectBase`; nil if it has none.
   var conditions: [Constraint]? {
     let clauses = note.split(separator: ";").compactMap { part in
       part.range(of: "where ").map { Constraint.all(in: part[$0.upperBound...].prefix { $0 != "(" }) }
@@ -73,13 +75,13 @@ struct SurfaceRow {
     return clauses.isEmpty ? nil : clauses.flatMap { $0 }
   }
 
-  /// The words that code which uses it has: its name; of an initializer its type and labels. Operators and subscripts have
-  /// none of their own.
+  /// The words in code that uses the row: its name, or for an initializer the type and the labels. Operators and
+  /// subscripts have no words of their own, so their type is used.
   var words: [Substring] {
     let parts = (member.isEmpty ? type.split(separator: ".").last.map(String.init) ?? "" : member)
       .split { "(:)".contains($0) }.filter { $0 != "_" }
     switch kind {
-    // A program relies on it without naming it.
+    // A program relies on a conformance without naming it.
     case .conformance: return []
     case .operator, .subscript: return type.split(separator: ".").suffix(1)
     case .`init`: return type.split(separator: ".").suffix(1) + parts.dropFirst()
@@ -87,13 +89,14 @@ struct SurfaceRow {
     }
   }
 
-  /// Rows of Apple's systems are none of ours, but for what models of old are written with.
+  /// Whether the row is in the scope of this project. Rows of Apple's systems are not, except those with which older
+  /// models are written.
   var isWanted: Bool {
     tier != "X" || ["RealmOptional", "RealmEnum"].contains(type)
       || ["primaryKey()", "ignoredProperties()", "indexedProperties()"].contains(member)
   }
 
-  /// Rows of areas that are still to be begun, and of sync.
+  /// Whether the row belongs to device sync or to an area that comes later.
   var isLater: Bool {
     !["model", "realm", "collections", "values", "schema", "threading", "notifications", "migration"]
       .contains(area)
@@ -102,7 +105,7 @@ struct SurfaceRow {
       || type == "Realm.AsyncOpenTask" || title == "Realm.Error.callFailed" || title == "Realm.autorefresh"
   }
 
-  /// The type that the note gives for what is read or returned.
+  /// The type in the note of what is read or returned.
   var resultType: String? {
     guard let arrow = note.range(of: "-> ", options: .backwards), !note[..<arrow.lowerBound].contains("(")
     else {
@@ -112,7 +115,7 @@ struct SurfaceRow {
     return rest.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
   }
 
-  /// The protocol that the note says a type of the standard library or of Foundation conforms to.
+  /// The protocol to which, according to the note, a type of the standard library or of Foundation conforms.
   var conformance: String? {
     if note.contains("made a legal @Persisted") { return "_Persistable" }
     if note.contains("conforms to BSON") { return "BSON" }

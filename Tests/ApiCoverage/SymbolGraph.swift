@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the compiler says of a built module's public declarations (`swift-symbolgraph-extract`).
+/// The public declarations of a built module as `swift-symbolgraph-extract` writes them.
 struct SymbolGraph: Decodable {
   struct Symbol: Decodable {
     struct Kind: Decodable { let identifier: String }
@@ -26,30 +26,31 @@ struct SymbolGraph: Decodable {
 
     struct Parameter: Decodable {
       let name: String
-      /// 0: of the type around the member.
+      /// The depth of the parameter; 0 if it belongs to the type around the member.
       let depth: Int
     }
 
     struct Availability: Decodable { let isUnconditionallyUnavailable: Bool? }
 
-    /// Names that begin with an underscore are told with those of the module alone.
+    /// Whether the symbol is public. The compiler lists public names that begin with an underscore only together with
+    /// the internal names of the module, so the graph has those, too.
     var isPublic: Bool { accessLevel == "public" || accessLevel == "open" }
     var isAvailable: Bool { availability?.contains { $0.isUnconditionallyUnavailable == true } != true }
     var declaration: String { declarationFragments?.map(\.spelling).joined() ?? "" }
     var words: Set<Substring> { Set(declaration.split { !$0.isLetter }) }
     var constraints: [Constraint] { swiftGenerics?.constraints?.map(\.constraint) ?? [] }
 
-    /// What of it is there to be relied on.
+    /// The facts of the surface that are true for the symbol.
     var facts: Set<SurfaceRow.Fact> {
       var facts: Set<SurfaceRow.Fact> = accessLevel == "open" ? [.open] : []
       if words.contains("required") { facts.insert(.required) }
-      // What can only be read is declared with what there is between braces, or by `let`.
+      // A property that can only be read has a list of accessors without `set`, or is declared by `let`.
       if declaration.contains("{") ? words.contains("set") : words.contains("var") { facts.insert(.set) }
       return facts
     }
   }
 
-  /// A constraint as the compiler tells it.
+  /// A constraint in the form that the compiler writes.
   struct Bound: Decodable {
     let kind: String
     let lhs: String
@@ -69,7 +70,7 @@ struct SymbolGraph: Decodable {
   let symbols: [Symbol]
   let relationships: [Relationship]
 
-  /// That of a module and of what it adds to other modules' types.
+  /// The symbol graphs of a module, and of its extensions of other modules' types.
   static func all(in folder: URL) throws -> [SymbolGraph] {
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
     return try files.filter { $0.lastPathComponent.hasSuffix(".symbols.json") }
@@ -78,16 +79,17 @@ struct SymbolGraph: Decodable {
   }
 }
 
-/// Declarations by the names that programs use.
+/// The declarations, by the names that programs use.
 struct Declarations {
   typealias Symbol = SymbolGraph.Symbol
 
   private var types: [String: [Symbol]] = [:]
   private var members: [String: [Symbol]] = [:]
-  /// Of a type, by the compiler's identifier: classes and protocols it is also one of.
+  /// The classes and protocols that a type inherits from or conforms to, by the compiler's identifier of the type.
   private var parents: [String: Set<String>] = [:]
   private var names: [String: String] = [:]
-  /// What is asked of the generic parameters of a type for it to conform: by its identifier, then the protocol's.
+  /// The constraints under which a type conforms to a protocol, by the identifier of the type and then that of the
+  /// protocol.
   private var conditions: [String: [String: [[Constraint]]]] = [:]
 
   init(_ graphs: [SymbolGraph]) {
@@ -120,37 +122,38 @@ struct Declarations {
     types[name]?.contains { $0.kind.identifier != "swift.extension" } ?? false
   }
 
-  /// The members of a type, and those that it has from its classes and protocols.
+  /// The members of a type, and those that it gets from its classes and protocols.
   func members(of type: String) -> [Symbol] {
     ancestors(of: type).flatMap { members[$0] ?? [] }
   }
 
   func conforms(_ type: String, to name: String) -> Bool { ancestors(of: type).contains(name) }
 
-  /// What is asked of the generic parameters of a type for it to conform to a protocol: one list for each way it does so.
-  /// Empty where it does so in any case, by its class or by another protocol.
+  /// The constraints under which a type conforms to a protocol, as one list for each way in which it conforms. The
+  /// result is empty if the type conforms only by its class or by another protocol.
   func conditions(of type: String, for name: String) -> [[Constraint]] {
     (types[type] ?? []).flatMap { symbol in
       (conditions[symbol.identifier.precise] ?? [:]).flatMap { names[$0.key] == name ? $0.value : [] }
     }
   }
 
-  /// Constraints on the generic parameters of a type itself.
+  /// The constraints on the generic parameters of a type itself.
   func constraints(of type: String) -> [Constraint] {
     (types[type] ?? []).filter { $0.kind.identifier != "swift.extension" }.flatMap(\.constraints)
   }
 
-  /// The generic parameters of a type; none of a type of another module, whose own constraints nothing tells.
+  /// The generic parameters of a type. The result is empty for a type of another module, whose symbol is not in the
+  /// graph.
   func parameters(of type: String) -> [String] {
     symbols(of: type).flatMap { $0.swiftGenerics?.parameters?.map(\.name) ?? [] }
   }
 
-  /// The type, as it is declared.
+  /// The symbols of the type's declaration, without extensions.
   func symbols(of type: String) -> [Symbol] {
     (types[type] ?? []).filter { $0.kind.identifier != "swift.extension" }
   }
 
-  /// The type itself first.
+  /// The type itself, and after it all its classes and protocols.
   private func ancestors(of type: String) -> [String] {
     var found = [type]
     var next = 0

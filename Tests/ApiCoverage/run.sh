@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Asks the compiler for the public declarations of the module that `make test` builds, and compares them with surface.tsv.
+# Gets the public declarations of the module that `make test` builds from the compiler, and compares them with surface.tsv.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export REALM_OPTIMIZED_TESTS=1
@@ -8,7 +8,7 @@ build=(swift build --scratch-path .build-test)
 "${build[@]}" --quiet --target RealmSwift
 built="$("${build[@]}" --show-bin-path)"
 symbols=build/symbols
-# What the compiler finds the modules of C by.
+# The options by which the compiler finds the C modules.
 maps=()
 for map in "$built"/*.build/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$map"); done
 for map in .build-test/checkouts/*/Sources/*/include/module.modulemap; do maps+=(-I "$(dirname "$map")"); done

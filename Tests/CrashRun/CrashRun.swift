@@ -6,8 +6,8 @@ struct Violation: Error {
   var what: String
 }
 
-/// Chains of lives of a database: each opens what the last one left, is checked against what was acknowledged, commits
-/// some more, and ends by being killed, by power loss, by a failed sync or by closing.
+/// Chains of lives of a database. Each life opens what the life before it left, compares it with what was acknowledged,
+/// commits some more, and ends with a kill, a loss of power, a failed sync or a clean close.
 struct CrashRun {
   let isEncrypted: Bool
   let seed: UInt64
@@ -26,9 +26,9 @@ struct CrashRun {
     var fallBacks = 0
     var failedSyncs = 0
     var cleanCloses = 0
-    /// States that opened with a version that is kept by name.
+    /// The number of states that opened with a version that is kept by a name.
     var named = 0
-    /// States that opened with a name whose version was given up.
+    /// The number of states that opened with a name whose version was given up.
     var ended = 0
   }
 
@@ -77,11 +77,11 @@ struct CrashRun {
 
     struct Name {
       var version: UInt64
-      /// Of what that version holds.
+      /// The fingerprint of what that version holds.
       var fingerprint: UInt64
     }
 
-    /// Of the content, and of the names and the numbers of their versions.
+    /// The fingerprint of the content, of the names, and of the numbers of their versions.
     var fingerprint: UInt64 { Self.fingerprint(content.fingerprint, names.mapValues(\.version)) }
 
     static func fingerprint(_ content: UInt64, _ names: [String: UInt64]) -> UInt64 {
@@ -94,12 +94,14 @@ struct CrashRun {
     }
   }
 
-  /// What the oracle knows: all that a version may hold, and what was acknowledged.
+  /// What the oracle knows: all contents that a version may have, and which of them were acknowledged.
   private struct History {
-    /// By fingerprint, in the order they were made.
+    /// The index of each content in `known`, by its fingerprint. The indexes are in the order in which the contents
+    /// were made.
     var order: [UInt64: Int] = [:]
     var known: [Known] = []
-    /// Index of the last one acknowledged to survive power loss, and of any kind.
+    /// The index of the last content that was acknowledged to survive a loss of power, and of the last content that was
+    /// acknowledged at all.
     var full = 0
     var any = 0
 
@@ -141,7 +143,7 @@ struct CrashRun {
       past.truncated = past.truncated || life.truncated
       let loses = !life.closedCleanly && generator.chance(60) || generator.chance(10)
       if loses {
-        // Several outcomes of the same power loss; the last one lives on.
+        // The same loss of power has several outcomes. The next life goes on from the last of them.
         for _ in 0..<generator.below(4) {
           let other = disk.afterPowerLoss(&generator)
           note(other, past)
@@ -178,11 +180,11 @@ struct CrashRun {
   private var options: Database.Options {
     var options = Database.Options(encryptionKey: isEncrypted ? Keys.first : nil, decryptedMemory: 1 << 20)
     options.spillBytes = 1 << 16
-    // Tables are small here: their clusters are, so that there are full ones.
+    // The tables of this run are small. The clusters are small, too, so that some of them are full.
     options.clusterRows = 8
-    // Files are small here too: nodes are moved and the end is cut off in them all the same.
+    // The files are small, too. With this option nodes are moved and the end is cut off all the same.
     options.compaction = .eager
-    // So little that versions are given up.
+    // The limit is so low that versions are given up.
     options.namedVersionLimit = 192 << 10
     return options
   }
@@ -205,7 +207,7 @@ struct CrashRun {
     var syncFailed = false
   }
 
-  /// Opens, compares, commits, and ends when the plan says so.
+  /// Opens the database, compares it, commits to it, and ends when the plan of the disk says so.
   private mutating func live(
     on disk: SimulatedDisk, seed: UInt64, _ history: inout History, _ generator: inout SeededGenerator
   ) throws -> Life {
@@ -264,7 +266,7 @@ struct CrashRun {
     return life
   }
 
-  /// The greatest version number that either meta page says was given.
+  /// The greatest version number that a sound meta page says was given.
   private func greatestNumber(on disk: SimulatedDisk) -> UInt64 {
     var greatest: UInt64 = 0
     for page in 0..<2 {
@@ -283,14 +285,15 @@ struct CrashRun {
     var next = known
     var onTheirWay: [(transaction: SealedTransaction, index: Int, durability: Durability)] = []
     do {
-      // Those of several threads are sealed one upon another while the disk is busy.
+      // Several transactions are sealed one after another while the disk is busy, like those of several threads.
       for _ in 0..<(generator.chance(20) ? 2 + generator.below(3) : 1) {
         var changed = next
         let transaction = try database.beginWrite()
-        // What was sealed may have failed to be written meanwhile: this one then begins without it.
+        // Writing a sealed transaction may have failed meanwhile. This transaction would then begin without its
+        // changes.
         if disk.isDead { return nil }
         try Workload.change(transaction, &changed.content, &generator)
-        // Each content is its own, so that it tells the version.
+        // The stamp makes each content unique, so that the content identifies the version.
         let stamp = generator.bytes(8)
         try transaction.tree("stamp").set(stamp, for: [0])
         changed.content.trees["stamp"] = [[0]: stamp]
@@ -304,7 +307,7 @@ struct CrashRun {
         next = changed
       }
       if onTheirWay.count > 1 { figures.groups += 1 }
-      // Whoever waits first leads.
+      // The transaction that waits first leads the commits.
       if generator.chance(50) { onTheirWay.reverse() }
       for (transaction, index, durability) in onTheirWay {
         try transaction.wait()
@@ -312,14 +315,14 @@ struct CrashRun {
       }
       return next
     } catch {
-      // What was being committed may or may not be found; after a failed sync, what was relaxed may be lost.
+      // A content whose commit was under way may or may not be found. After a failed sync relaxed commits may be lost.
       life.syncFailed = disk.hasFailedSync
       guard disk.isDead || life.syncFailed else { throw error }
       return nil
     }
   }
 
-  /// Keeps the newest version by a name, or a pinned one, or drops a name.
+  /// Keeps the newest version or a pinned version by a name, or drops a name.
   private mutating func changeNames(
     of database: Database, _ disk: SimulatedDisk, _ known: Known,
     _ pin: (snapshot: Snapshot, fingerprint: UInt64)?, _ history: inout History,
@@ -354,7 +357,7 @@ struct CrashRun {
     }
   }
 
-  /// Each name leads to what it was given to.
+  /// Checks that each name leads to the content that the name was given to.
   private func checkNames(
     of database: Database, _ known: Known, seed: UInt64
   ) throws -> (whole: Int, ended: Int) {
@@ -405,7 +408,7 @@ struct CrashRun {
     if whole > 0 { figures.named += 1 }
     if ended > 0 { figures.ended += 1 }
     if index < history.known.count - 1 { figures.fallBacks += 1 }
-    // Whatever opened is durable now, and is what the next life builds on.
+    // The content that has opened is durable now. The next life builds on it.
     history.any = index
     history.full = index
     return history.known[index]

@@ -5,10 +5,10 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// A server's file, and two clients that nothing happens to.
+/// The file of a server that crashes, and two clients that do not crash.
 ///
-/// What opens is what a reference makes of the same entries of the log, and has at least what the clients
-/// were told. No client is reset for a crash of the server.
+/// After each crash the file must have what a reference makes of the same entries of the log, and at least what the
+/// clients were told. A crash of the server resets no client.
 final class ServerFile: CrashedFile {
   static let name = "server"
   static let figures = ["runs", "trims", "retired", "told", "lostEntries", "recycled", "moved"]
@@ -66,12 +66,12 @@ final class ServerFile: CrashedFile {
     var isOver = false
     for _ in 0..<generator.below(24) where !isOver {
       do { try step(server) } catch {
-        // A fault is one, whether or not the disk is dead.
+        // A `SyncedFault` is a failure of the run, whether or not the disk is dead.
         guard !(error is SyncedFault), disk.isDead || disk.hasFailedSync else { throw error }
       }
       isOver = disk.isDead || disk.hasFailedSync
     }
-    // What the server has sent may arrive though it is dead.
+    // Messages that the server has sent may arrive after its crash.
     for client in clients where generator.chance(50) { try client.receive(time: time) }
     end(server.database, disk, &life)
     return life
@@ -123,7 +123,7 @@ final class ServerFile: CrashedFile {
     try look(LocalServer(database, seed: 1))
   }
 
-  /// All that a server tells is durable, whatever is lost.
+  /// A server tells its clients only what is durable, so a loss of power takes nothing back.
   func losePower() {}
 
   // MARK: - What must hold
@@ -154,13 +154,13 @@ final class ServerFile: CrashedFile {
     }
   }
 
-  /// Both clients and the server come to the same.
+  /// Checks that both clients and the server have the same objects in the end.
   func end(on disk: SimulatedDisk) throws {
     let server = try started(try Database(storage: disk, options: options))
     try look(server)
     try reference.goOn(at: server.state.version)
     for client in clients { client.use(server) }
-    // What the second has written the first is to be told.
+    // Each client has two turns, because the first client has to be told what the second client wrote.
     for client in clients + clients { try client.exchange(time: &time) }
     let expected = try server.texts()
     for client in clients {

@@ -4,14 +4,14 @@ import RealmSync
 import RealmSyncSupport
 import RealmTestSupport
 
-/// What comes of the log of a server that nothing happens to, at any version.
+/// What a server that does not crash makes of the log, at any version.
 ///
-/// The log is lost with a server, but for what stands in its file. The reference keeps all entries, also
-/// those that may be lost, and integrates for good what a file is known to have durably.
+/// A crash loses the log, except for what the server's file has integrated. The reference keeps all entries, also those
+/// that may be lost. It integrates permanently only what a file is known to have durably.
 final class ServerReference {
   private let database: Database
   private var records: [UInt64: LogRecord] = [:]
-  /// The server's file has all up to this version durably, and may have told that.
+  /// The server's file has all entries up to this version durably, and the server may have told its clients so.
   private(set) var durable: UInt64 = 0
 
   init() throws {
@@ -23,13 +23,13 @@ final class ServerReference {
 
   func noteDurable(_ version: UInt64) { durable = max(durable, version) }
 
-  /// The tag of the entry of a version; nil of one that was never appended.
+  /// The tag of the entry of a version; nil if no such entry was appended.
   func tag(of version: UInt64) -> UInt64? { records[version]?.tag }
 
-  /// Whether there is an entry behind a version.
+  /// Whether the log has an entry after a version.
   func goesBeyond(_ version: UInt64) -> Bool { records[version + 1] != nil }
 
-  /// A file has opened at a version, from which the log goes on: entries behind it are lost.
+  /// Notes that a file has opened at a version, from which the log goes on. The entries after that version are lost.
   func goOn(at version: UInt64) throws {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -39,7 +39,7 @@ final class ServerReference {
     records = records.filter { $0.key <= version }
   }
 
-  /// That of what the file has at a version.
+  /// The fingerprint of what the file has to have at a version.
   func fingerprint(at version: UInt64) throws -> UInt64 {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -61,7 +61,7 @@ final class ServerReference {
     }
   }
 
-  /// The same of what a server's file has.
+  /// The fingerprint of what a server's file has, of the same parts as `fingerprint(at:)`.
   static func fingerprint(of snapshot: Snapshot) throws -> UInt64 {
     var hash = Fingerprint()
     SyncedContent.add(try ModelClass.texts(snapshot) { UInt64($0) }, to: &hash)
@@ -70,9 +70,10 @@ final class ServerReference {
     return hash.value
   }
 
-  /// FORMAT.md, "The state of a server".
+  /// The tree that FORMAT.md describes under "The state of a server".
   private static let stateTree = "sync.server"
-  /// Hashes that clients may still ask for, sessions, and settings: no entry of the log tells of them.
+  /// The kinds of the hashes that clients may still ask for, of sessions, and of settings. No entry of the log tells of
+  /// them.
   private static let kindsBesideTheLog: Set<UInt8> = [5, 6, 9]
 
   private static func add(_ tree: some ReadableTree, to hash: inout Fingerprint) throws {
@@ -87,7 +88,7 @@ final class ServerReference {
   }
 }
 
-/// The log of a server, whose entries a reference keeps.
+/// The log of a server. It passes each entry on to the reference.
 final class NotedLog: EventLog {
   private let log: EmbeddedLog
   private let reference: ServerReference

@@ -2,7 +2,7 @@ import RealmStorage
 import RealmSyncSupport
 import RealmTestSupport
 
-/// What one transaction of a program does to a client's file, and to its twin.
+/// What one transaction of a program does to a client's file and to its twin.
 struct SyncedChange {
   private let seed: UInt64
   private let time: UInt64
@@ -20,7 +20,7 @@ struct SyncedChange {
     durability = generator.chance(60) ? .full : .relaxed
   }
 
-  /// Makes the same changes wherever the content is the same.
+  /// Makes changes. They are the same in two files that have the same content.
   func make(_ transaction: WriteTransaction, keys: Int) throws {
     var generator = SeededGenerator(seed: seed)
     try transaction.setTime(time)

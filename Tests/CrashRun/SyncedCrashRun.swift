@@ -1,9 +1,9 @@
 import RealmTestSupport
 
-/// What must not happen to a synced file or to a server's. The run adds the seed.
+/// A rule that a synced file or a server's file broke. The run adds the seed.
 typealias SyncedFault = RealmTestSupport.Violation
 
-/// What happened in a run, by name.
+/// How often things happened in a run, by their names.
 final class CrashCounts {
   private var counts: [String: Int] = [:]
 
@@ -18,32 +18,32 @@ struct CrashedLife {
   var syncFailed = false
 }
 
-/// A file of device sync on a disk, with all that it talks to, and what is known of it.
+/// A file of device sync on a disk, with the other sides that it talks to, and what is known of the file.
 protocol CrashedFile: AnyObject {
-  /// In the line that a run prints.
+  /// The name of the file in the lines that a run prints.
   static var name: String { get }
-  /// What is printed beside the states.
+  /// The names of the counts that a run prints beside the number of states.
   static var figures: [String] { get }
-  /// So many percent of the states at least are to be such.
+  /// The least percentage of the states for each of some counts. A run that does not reach it has failed.
   static var floors: [(name: String, percent: Int)] { get }
 
   init(isEncrypted: Bool, seed: UInt64, counts: CrashCounts) throws
 
-  /// The disk with the file as it is made, and closed cleanly.
+  /// The disk with a new file that was closed cleanly.
   func made() throws -> SimulatedDisk
-  /// Opens what is on a disk, looks at it, works with it until the disk dies or it is enough, and leaves it.
+  /// Opens the file on a disk, checks it, works with it until the disk dies or the life is long enough, and leaves it.
   func live(on disk: SimulatedDisk) throws -> CrashedLife
-  /// Looks at another outcome of the loss of power that is noted next.
+  /// Checks another outcome of the loss of power that `losePower()` notes afterwards.
   func look(at disk: SimulatedDisk) throws
-  /// Power was lost, or a sync has failed: what was relaxed may be gone.
+  /// Notes that power was lost or a sync has failed, so that relaxed commits may be lost.
   func losePower()
-  /// Nothing goes wrong any more: all sides come to the same.
+  /// Goes on without faults, and checks that all sides have the same objects in the end.
   func end(on disk: SimulatedDisk) throws
 }
 
-/// Chains of lives of files of device sync: each life opens what the last one left, is checked against what
-/// was committed and what others were told, goes on, and ends by being killed, by power loss, by a failed
-/// sync or by closing.
+/// Chains of lives of files of device sync. Each life opens what the life before it left, compares it with what was
+/// committed and with what the other sides were told, goes on, and ends with a kill, a loss of power, a failed sync or
+/// a clean close.
 struct SyncedCrashRun<File: CrashedFile> {
   let isEncrypted: Bool
   let seed: UInt64
@@ -63,7 +63,7 @@ struct SyncedCrashRun<File: CrashedFile> {
 
   var reachesItsFloors: Bool { seen.count >= states && missed.isEmpty }
 
-  /// What a run says that does not reach them.
+  /// The message of a run that does not reach its floors.
   var floors: String { "The run does not reach its floors: \(missed.joined(separator: ", "))." }
 
   var summary: String {
@@ -108,7 +108,7 @@ struct SyncedCrashRun<File: CrashedFile> {
       if life.closedCleanly { counts.add("cleanCloses") }
       let loses = !life.closedCleanly && generator.chance(60) || generator.chance(10)
       if loses {
-        // Several outcomes of the same power loss; the last one lives on.
+        // The same loss of power has several outcomes. The next life goes on from the last of them.
         for _ in 0..<generator.below(4) {
           let other = disk.afterPowerLoss(&generator)
           note(other, diedInRecovery)

@@ -4,13 +4,13 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// What a client's file would be if nothing went wrong: in memory, with a session that is told the same.
+/// What a client's file would be without faults: a file in memory, with a session that is told the same.
 final class Twin {
   private let storage: MemoryStorage
   let database: Database
   let session: ClientSession
 
-  /// - Parameter bytes: of a file that `bytes` answered; none for a new file.
+  /// - Parameter bytes: the bytes of a file that `bytes()` returned; empty for a new file.
   init(_ bytes: [UInt8] = []) throws {
     var options = DatabaseOptions()
     options.history = .synced
@@ -32,17 +32,18 @@ final class Twin {
   func fingerprint() throws -> UInt64 { try SyncedContent.fingerprint(of: database.snapshot()) }
 }
 
-/// What a client's file may hold: all contents that somebody began to commit, and which were acknowledged.
+/// What a client's file may hold: all contents whose commit has begun, and which of them were acknowledged.
 struct SyncedHistory {
   private struct Known {
     var fingerprint: UInt64
-    /// The twin with that content, as a file.
+    /// The bytes of a twin's file with that content.
     var file: [UInt8]
   }
 
-  /// In the order in which they were made.
+  /// The contents, in the order in which they were made.
   private var known: [Known]
-  /// The last one that was acknowledged to survive power loss, and the last of any kind.
+  /// The index of the last content that was acknowledged to survive a loss of power, and of the last content that was
+  /// acknowledged at all.
   private(set) var full = 0
   private(set) var any = 0
 
@@ -52,7 +53,7 @@ struct SyncedHistory {
     known = [Known(fingerprint: try twin.fingerprint(), file: try twin.bytes())]
   }
 
-  /// Adds what the twin has; answers its number, which is that of the newest where nothing has changed.
+  /// Adds the content of the twin. Returns its number, which is that of the newest content if nothing has changed.
   mutating func add(_ twin: Twin) throws -> Int {
     let fingerprint = try twin.fingerprint()
     if known[newest].fingerprint != fingerprint {
@@ -64,16 +65,16 @@ struct SyncedHistory {
   mutating func acknowledge(_ index: Int, isDurable: Bool) {
     any = max(any, index)
     guard isDurable, index > full else { return }
-    // No file comes back to what is older.
+    // No file can go back to an older content, so its bytes are not needed any more.
     for old in full..<index { known[old].file = [] }
     full = index
   }
 
   mutating func losePower() { any = full }
 
-  /// Something opens: it is durable from now on, and what came after it can't come back.
+  /// Notes that a content has opened. It is durable from now on, and contents that were made later can't come back.
   ///
-  /// - Returns: a twin that has the same, and whether there was something newer.
+  /// - Returns: a twin with the same content, and whether there was a newer content.
   mutating func find(_ fingerprint: UInt64) throws -> (twin: Twin, isOlder: Bool) {
     guard let index = known.lastIndex(where: { $0.fingerprint == fingerprint }) else {
       throw SyncedFault("wrong: a content opens that nobody committed")
@@ -88,11 +89,11 @@ struct SyncedHistory {
   }
 }
 
-/// A client's file with its server, which nothing happens to, and another client of that server.
+/// The file of a client that crashes, with its server, which does not crash, and another client of that server.
 ///
-/// What opens is compared with a twin, which did the same in memory; with the server, whose objects at the
-/// file's version it has below what is pending; and with what the server was told, which is decided or
-/// pending in the file.
+/// What opens is compared with three things: a twin, which did the same in memory; the server, whose objects at the
+/// file's version the file must have without its pending changes; and what the server was told, which must be decided
+/// or pending in the file.
 final class SyncedFile: CrashedFile {
   static let name = "synced"
   static let figures = [
@@ -137,7 +138,7 @@ final class SyncedFile: CrashedFile {
     return disk.afterKill(&generator)
   }
 
-  /// The other client writes, and is told what there is.
+  /// Lets the other client write, and exchange messages with the server.
   func playOther() throws {
     if generator.chance(80) {
       try other.write(1 + generator.below(4), keys: keys, time: time, &generator)
@@ -204,7 +205,7 @@ final class SyncedFile: CrashedFile {
     try ClientPosition(snapshot.tree(ClientPosition.tree))
   }
 
-  /// Looks at what has opened; answers its twin.
+  /// Checks what has opened. Returns its twin.
   private func look(_ database: Database, _ history: inout SyncedHistory) throws -> Twin {
     let snapshot = try database.snapshot()
     if let problem = IntegrityCheck.run(snapshot).problem {
@@ -223,7 +224,8 @@ final class SyncedFile: CrashedFile {
     return twin
   }
 
-  /// Without what is pending a file has what the server had at its version, as far as the query set shows it.
+  /// Checks that a file without its pending changes has what the server had at the file's version, as far as the query
+  /// set shows it.
   func checkBase(_ database: Database) throws {
     let position = try Self.position(database.snapshot())
     var expected: [Int64: String] = [:]
@@ -241,15 +243,15 @@ final class SyncedFile: CrashedFile {
   }
 }
 
-/// How the files of the run are opened: they are of a few pages.
+/// The options of the files of the run, which have only a few pages.
 enum CrashOptions {
   static func small(isEncrypted: Bool, history: DatabaseOptions.History) -> Database.Options {
     var options = Database.Options(encryptionKey: isEncrypted ? Keys.first : nil, decryptedMemory: 1 << 20)
     options.history = history
     options.spillBytes = 1 << 16
-    // Tables are small here: their clusters are, so that there are full ones.
+    // The tables of this run are small. The clusters are small, too, so that some of them are full.
     options.clusterRows = 8
-    // Nodes are moved and the end is cut off in small files all the same.
+    // With this option nodes are moved and the end is cut off in small files, too.
     options.compaction = .eager
     return options
   }

@@ -4,8 +4,8 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// One life of a client's file. All that is done to the file is done to its twin first, so that it is known
-/// what a commit which the disk dies in may leave.
+/// One life of a client's file. Everything is done to the twin before it is done to the file, so that it is known what
+/// a commit leaves if the disk dies during it.
 final class SyncedLife {
   /// A file and its session with the server.
   struct Side {
@@ -18,11 +18,11 @@ final class SyncedLife {
   private let side: Side
   private let twin: Twin
   private var connection: LocalServer.Connection?
-  /// What the session has said, and the server has not heard yet.
+  /// The messages of the session that the server has not received yet.
   private var upward: [[UInt8]] = []
   private var pin: (snapshot: Snapshot, fingerprint: UInt64)?
   private var syncFailed = false
-  /// The disk has died, or a sync has failed.
+  /// True if the disk has died or a sync has failed.
   private var isOver = false
 
   init(_ file: SyncedFile, _ disk: SimulatedDisk, _ database: Database, _ twin: Twin) {
@@ -55,7 +55,7 @@ final class SyncedLife {
       try file.server.trim(time: time)
       try file.server.run(time: time)
     case 94..<96:
-      // The file is to be reset.
+      // The retired replica makes the client reset the file.
       let number = try twin.database.replicaNumber()
       if number != .max { try file.server.retire(number, time: time) }
       try file.server.run(time: time)
@@ -76,8 +76,8 @@ final class SyncedLife {
     return isOver
   }
 
-  /// Does something to the twin, and then to the file. It commits at most once, so that a disk that dies
-  /// meanwhile has what was there before, or what the twin has.
+  /// Does something to the twin, and then to the file. It commits at most once. A disk that dies meanwhile therefore
+  /// has what was there before, or what the twin has.
   private func perform(isFull: Bool = false, _ body: (Side) throws -> [ClientSession.Action]) throws {
     guard !isOver else { return }
     try check(try body(Side(database: twin.database, session: twin.session)))
@@ -97,7 +97,7 @@ final class SyncedLife {
     try take(actions)
   }
 
-  /// A session may fail since the disk has died, and for no other reason.
+  /// Checks that no session has failed. A session may fail only because the disk has died, and then it is not checked.
   private func check(_ actions: [ClientSession.Action]) throws {
     for case .failed(let problem) in actions {
       throw SyncedFault("wrong: the client's session fails: \(problem)")
@@ -132,7 +132,7 @@ final class SyncedLife {
     }
   }
 
-  /// Does something that the app does in one transaction.
+  /// Makes a change that the app makes in one transaction.
   private func change(_ body: (Database, Durability) throws -> Void) throws {
     let durability: Durability = file.generator.chance(50) ? .full : .relaxed
     try perform(isFull: durability == .full) { side in
@@ -148,7 +148,7 @@ final class SyncedLife {
     try transaction.commit(durability)
   }
 
-  /// A snapshot stays as it is, whatever is committed later.
+  /// Takes a snapshot, which must stay as it is, whatever is committed later, and checks the snapshot held before.
   private func hold() throws {
     try look()
     let snapshot = try side.database.snapshot()
@@ -162,7 +162,7 @@ final class SyncedLife {
 
   // MARK: - Commits
 
-  /// One transaction, or several that are sealed one upon another, as those of several threads are.
+  /// Commits one transaction, or several that are sealed one after another, like those of several threads.
   private func commit() throws {
     let count = file.generator.chance(20) ? 2 + file.generator.below(2) : 1
     if count > 1 { file.counts.add("groups") }
@@ -176,7 +176,7 @@ final class SyncedLife {
       try transaction.commit()
       let before = file.history.newest
       let index = try file.history.add(twin)
-      // A commit that changes nothing does not wait for those before it.
+      // A commit that changes nothing does not wait for the commits before it.
       indexes.append(index == before ? nil : index)
       file.counts.add("commits")
     }
@@ -189,19 +189,19 @@ final class SyncedLife {
     if !ends() { try compare() }
   }
 
-  /// Does to the file what was done to the twin. Answers false where the disk has died before the last one.
+  /// Does to the file what was done to the twin. Returns false if the disk has died before the last transaction.
   private func seal(_ changes: [SyncedChange], _ indexes: [Int?]) throws -> Bool {
     var sealed: [(transaction: SealedTransaction, index: Int?, durability: Durability)] = []
     for change in changes {
       let transaction = try side.database.beginWrite()
       defer { transaction.cancel() }
-      // What was sealed may have failed to be written meanwhile: this one then begins without it.
+      // Writing a sealed transaction may have failed meanwhile. This transaction would then begin without its changes.
       guard !ends() else { return false }
       try change.make(transaction, keys: file.keys)
       if change.isCancelled { continue }
       sealed.append((try transaction.seal(change.durability), indexes[sealed.count], change.durability))
     }
-    // Whoever waits first leads.
+    // The transaction that waits first leads the commits.
     if file.generator.chance(50) { sealed.reverse() }
     for (transaction, index, durability) in sealed {
       try transaction.wait()
@@ -234,7 +234,7 @@ final class SyncedLife {
     try hear()
   }
 
-  /// The server takes what the session has said, and answers.
+  /// Lets the server take the messages of the session and answer them.
   private func hear() throws {
     guard !isOver, let connection else { return }
     for frame in upward { try file.server.receive(frame, from: connection, time: file.time) }
@@ -242,7 +242,7 @@ final class SyncedLife {
     try file.server.run(time: file.time)
   }
 
-  /// The session takes some of what the server has answered.
+  /// Lets the session take at most this number of the server's answers.
   private func receive(_ count: Int) throws {
     for _ in 0..<count {
       guard !isOver, let connection, !connection.downward.isEmpty else { return }
@@ -256,7 +256,7 @@ final class SyncedLife {
 
   // MARK: - The end
 
-  /// Goes on until nothing is pending and nobody has anything to say.
+  /// Goes on until nothing is pending and neither side has a message for the other.
   func settle() throws {
     for _ in 0..<1000 {
       file.time += 100
@@ -269,7 +269,7 @@ final class SyncedLife {
     throw SyncedFault("hung: the file and the server talk without end")
   }
 
-  /// Nothing is pending, and the newest query set is in force.
+  /// Whether nothing is pending and the newest query set is in force.
   private func isSettled() throws -> Bool {
     let snapshot = try side.database.snapshot()
     guard let changelog = try snapshot.changelog(), try changelog.count(snapshot) == 0 else { return false }
@@ -279,7 +279,7 @@ final class SyncedLife {
   func end(_ life: inout CrashedLife) throws {
     _ = ends()
     if let connection {
-      // The first of what is on its way may still come to the server.
+      // The first of the messages under way may still reach the server.
       for frame in upward.prefix(file.generator.below(upward.count + 1)) {
         try file.server.receive(frame, from: connection, time: file.time)
       }

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import RealmTestSupport
 
-/// Kills processes and cuts power at every place a database writes, and looks at what opens afterwards.
+/// Kills processes and cuts power at each place where a database writes, and checks what opens afterwards.
 struct CrashRunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "crash-run",
@@ -26,7 +26,7 @@ struct CrashRunCommand: ParsableCommand {
       let thread = Thread {
         defer { threads.leave() }
         let outcome = explore(isEncrypted: isEncrypted)
-        // What the other thread still looks for is not waited for.
+        // If one thread fails, the process ends without waiting for the other thread.
         if outcome.code != 0 { end(outcome) }
         outcomes.withLock { $0[isEncrypted] = outcome }
       }
@@ -50,7 +50,7 @@ struct CrashRunCommand: ParsableCommand {
     var server = SyncedCrashRun<ServerFile>(isEncrypted: isEncrypted, seed: seed, states: states / 10)
     do {
       try run.explore(watchedBy: alarm)
-      // The rules that mutants remove are those of the engine, which the first run tries.
+      // The mutants remove rules of the engine, and the first run tries all of these.
       if !mutant {
         try synced.explore(watchedBy: alarm)
         try server.explore(watchedBy: alarm)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares realm_reader.py with `realm dump --json`: compare.py TOOL [--key-file KEYFILE] [FILE...]
 
-Without files it compares all golden files that are not to be refused, and looks first whether they are as they were (SHA256SUMS).
+Without files it compares all golden files that must not be refused, after it has checked that they are unchanged (SHA256SUMS).
 
-Prints a line for each file that differs, and at the end `files=N equal=N`. Equal: the exit codes are the same and the lines
-are equal as JSON, in order; after another exit code than 0 the lines of one may be the start of the other's, since how
-far a dump comes before it meets damage is left open. `exact=N` tells how many have the same bytes.
+Prints a line for each file that differs, and at the end `files=N equal=N`. Files are equal if
+the exit codes are the same and the lines are equal as JSON, in order. If the exit code is not 0, the lines of one program
+may be the first lines of the other, because it is left open how far a dump gets before it meets damage. `exact=N` is the
+number of files with the same bytes.
 """
 import glob
 import hashlib
@@ -25,7 +26,7 @@ def run(command):
 
 
 def strict(value):
-    """A JSON value so that Python tells booleans from numbers; numbers are compared by value."""
+    """A JSON value in a form in which Python tells booleans from numbers, and compares numbers by value."""
     if isinstance(value, bool) or value is None:
         return "literal", value
     if isinstance(value, (int, float)):
@@ -42,7 +43,7 @@ def same_line(a, b):
 
 
 def difference(tool, mine):
-    """None where both say the same, else what differs."""
+    """The difference of two outputs; None if they are equal."""
     if tool[0] != mine[0]:
         return "exit codes: tool %d (%s), reader %d (%s)" % (tool[0], tool[2][:200], mine[0], mine[2][-300:])
     a, b = tool[1].splitlines(), mine[1].splitlines()
@@ -57,7 +58,7 @@ def difference(tool, mine):
 
 
 def compare(tool_path, key, files):
-    """Prints what differs, and answers how many files are equal."""
+    """Prints the differences, and returns the number of equal files."""
     equal = 0
     for path in files:
         tool = run([tool_path, "dump", "--json", path] + key)
@@ -71,7 +72,7 @@ def compare(tool_path, key, files):
 
 
 def compare_golden(tool_path):
-    """The golden files, plain and encrypted; their README.md tells the key."""
+    """Compares the golden files, plain and encrypted. Their README.md has the key."""
     with open(os.path.join(GOLDEN, "SHA256SUMS")) as sums:
         for line in sums:
             expected, name = line.split()

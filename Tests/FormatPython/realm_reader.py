@@ -2,10 +2,10 @@
 """An independent reader of .realm files of format 1 and of the last draft before it, written from FORMAT.md alone.
 
     realm_reader.py dump FILE [--key-file KEYFILE]     what `realm dump --json FILE` prints (docs/dump-format.md)
-    realm_reader.py check FILE [--key-file KEYFILE]    reads every node of the version, indexes and links too
+    realm_reader.py check FILE [--key-file KEYFILE]    reads each node of the version, also indexes and links
 
-Exit codes: 0 fine, 1 damage (the broken rule is told on standard error), 2 wrong usage, 3 can't be opened or read.
-Names in brackets, as [Cluster], are sections of FORMAT.md.
+Exit codes: 0 no damage, 1 damage (standard error has the broken rule), 2 wrong usage, 3 the file can't be opened or read.
+Names in brackets, such as [Cluster], are sections of FORMAT.md.
 """
 import base64
 import ctypes
@@ -47,7 +47,7 @@ class CutShort(Damage):
     """The file is shorter than its meta pages say. The tool does not open such a file, so this has its exit code 3."""
 
 class Refused(Exception):
-    """The file can't be opened, or holds what this reader must know to read it, and does not."""
+    """The file can't be opened, or it needs something that this reader does not know."""
 
 def need(condition, section, what, *arguments):
     if not condition:
@@ -71,7 +71,7 @@ def _crc_tables():
 _T = _crc_tables()
 
 def _crc_stream(low, high):
-    """CRC-32C of words of 8 bytes, each given as two halves."""
+    """The CRC-32C of words of 8 bytes. Each word is given as two halves."""
     t0, t1, t2, t3, t4, t5, t6, t7 = _T
     crc = 0xFFFFFFFF
     for a, b in zip(low, high):
@@ -105,7 +105,7 @@ class Cipher:
         return keyed_hash(self.meta_key, page[:480])
 
     def open_node(self, extent, tag, unit, birth):
-        """The content of a sealed node; None where it does not verify."""
+        """The content of a sealed node; None if it can't be verified."""
         nonce, text = extent[:24], extent[24:]
         associated = self.file_id + struct.pack("<QQ", unit, birth)
         out = ctypes.create_string_buffer(len(text))
@@ -129,7 +129,7 @@ class Ref(namedtuple("Ref", "place identity check")):
     is_null = property(lambda r: r.place == 0 and r.identity == 0)
 
     def broken_r1(self):
-        """What breaks rule R1, or None."""
+        """The part of rule R1 that the ref breaks, or None."""
         rules = ((not self.place >> 41 & 1 and not self.place >> 57, "bit 41 or bits 57-63 of place are set"),
                  (ROOT <= self.kind <= POSITION_BRANCH, "unknown node kind"), (self.birth >= 1, "birth is 0"),
                  (self.level <= 128, "level is more than 128"))
@@ -146,7 +146,7 @@ def read_ref(data, at, size):
 # --------------------------------------------------------------------------------------------- [Meta pages]
 
 class MetaPage:
-    """One meta page. `state` is sound, format (another one), later (so, if it is whole), magic (has none) or damaged."""
+    """A meta page. Its `state` is sound, format (another format), later (a later format, if it is whole), magic (no magic) or damaged."""
     def __init__(self, number, data):
         self.number, self.data = number, data
         self.state, self.reason = self.judge()
@@ -227,7 +227,7 @@ class Node:
             raise Damage(KIND_NAMES[self.kind].capitalize(), "%s: %s" % (self.ref, what))
 
 class Store:
-    """The file, and the version of it that is read."""
+    """A file, and the version that is read."""
     def __init__(self, path, user_key):
         try:
             self.fd = os.open(path, os.O_RDONLY)
@@ -286,13 +286,13 @@ class Store:
         self.reads_left = 8 * page.page_count * (PAGE // UNIT)
 
     def verify_young(self, page):
-        """Step 2: every node that was born after `durable`; in a copy of a file in use every node."""
+        """Step 2 verifies each node that was born after `durable`. In a copy of a file in use it verifies all nodes."""
         self.check_length()
         is_copy = not page.clean and (page.device, page.inode) != (self.stat.st_dev, self.stat.st_ino)
         self.walk(0 if is_copy else page.durable)
 
     def walk(self, durable):
-        """Reads all nodes born after `durable`; returns how many these are."""
+        """Reads all nodes born after `durable`, and returns their number."""
         waiting = [] if self.root_ref.is_null else [self.root_ref]
         seen, count = set(), 0
         while waiting:
@@ -307,10 +307,10 @@ class Store:
     # ------------------------------------------------------------------------------------------------ nodes
 
     def node(self, ref, kinds=None, section=""):
-        """Reads a node and checks all that [Nodes] says, in its order; and that it is of one of `kinds`."""
+        """Reads a node, checks all rules of [Nodes] in their order, and checks that the node is of one of `kinds`."""
         if kinds is not None:
             need(ref.kind in kinds, section, "%s is of a kind that can't stand here", ref)
-        # [Overview]: each node has one parent. Where refs meet again and again a walk would not come to its end.
+        # [Overview]: each node has one parent. If many refs named the same nodes, a walk might never end.
         self.reads_left -= 1
         need(self.reads_left >= 0, "Overview", "more nodes are reached than the file can hold")
         content = self.content(ref)
@@ -354,14 +354,14 @@ class Store:
 # ------------------------------------------------------------------- bodies of nodes: checks at first touch
 
 def parse_root(n):
-    """[Root] as its slots."""
+    """The slots of a [Root]."""
     n.need(len(n.body) >= 16, "the body is shorter than 16 bytes")
     slots = int.from_bytes(n.body[:4], "little")
     n.need(bin(slots).count("1") == len(n.refs), "not as many refs as slots")
     return slots
 
 def unpack_list(n, code, at, count):
-    """`count` integers at a place of the body, which must hold them."""
+    """Reads `count` integers at a place of the body, and checks that the body has them."""
     size = struct.calcsize("<" + code) * count
     n.need(at + size <= len(n.body), "parts do not lie in the body")
     return struct.unpack_from("<%d%s" % (count, code), n.body, at), at + size
@@ -373,11 +373,11 @@ def need_rising(n, ends):
     n.need(all(a <= b for a, b in zip(ends, ends[1:])), "ends fall")
 
 def cut(data, ends):
-    """Parts of data, each from the end of the one before to its own."""
+    """The parts of data. Each part begins at the end of the one before it."""
     return [data[a:b] for a, b in zip([0] + list(ends), ends)]
 
 def parse_leaf(n):
-    """[Leaf] as a list of entries: key, ref or None, bytes."""
+    """The entries of a [Leaf]: key, ref or None, bytes."""
     n.need(len(n.body) >= 8, "the body is too short")
     count, prefix_length, key_width, value_width = struct.unpack_from("<4H", n.body, 0)
     n.need(count >= 1, "no entries")
@@ -403,7 +403,7 @@ def parse_leaf(n):
     return list(zip(keys, *take_refs(n, values, with_refs)))
 
 def take_refs(n, values, with_refs):
-    """Takes the 2-byte indices off the values that have a ref; they are 0, 1, 2 … and as many as refs."""
+    """Removes the 2-byte indices from the values that have a ref. The indices must be 0, 1, 2 …, one for each ref."""
     refs, rest, used = [], [], 0
     for value, has_ref in zip(values, with_refs):
         if has_ref:
@@ -445,7 +445,7 @@ def parse_chunk_branch(n):  # [Long values]
     return counts
 
 def parse_keyed_branch(n):
-    """[Keyed branch] as its least keys."""
+    """The least keys of a [Keyed branch]."""
     count = len(n.refs)
     n.need(count >= 1, "no children")
     least, at = unpack_list(n, "Q", 0, count)
@@ -493,14 +493,14 @@ class Cluster:
         return self.n.body[d.offset:d.offset + d.length]
 
     def nulls(self, d):
-        """For each row whether it is null; and where the values start in the data."""
+        """For each row whether it is null, and the place in the data where the values start."""
         if d.null_count in (0, self.rows):
             return [d.null_count != 0] * self.rows, 0
         bits = self.data(d)
         return [bool(bits[i >> 3] >> (i & 7) & 1) for i in range(self.rows)], (self.rows + 7) // 8
 
     def integers(self, d, signed=True):
-        """Encodings 1, 2 and 5: an integer or None for each row."""
+        """Reads encodings 1, 2 and 5: an integer or None for each row."""
         nulls, at = self.nulls(d)
         if d.null_count == self.rows:
             return [None] * self.rows
@@ -508,7 +508,7 @@ class Cluster:
         return [None if null else value for null, value in zip(nulls, values)]
 
     def fixed(self, d):
-        """Encoding 3."""
+        """Reads encoding 3: bytes of a fixed length or None for each row."""
         nulls, at = self.nulls(d)
         data, width = self.data(d), d.width
         return [None if null else data[at + i * width:at + (i + 1) * width] for i, null in enumerate(nulls)]
@@ -520,7 +520,7 @@ class Cluster:
         return self.integers(d, signed=False)
 
     def starts(self, d):
-        """Encodings 4 and 6: pairs of a row and a ref."""
+        """Reads encodings 4 and 6: pairs of a row and a ref."""
         rows = struct.unpack("<%dH" % d.greatest, self.data(d))
         return list(zip(rows, self.n.refs[d.least:d.least + d.greatest]))
 
@@ -565,7 +565,7 @@ def parse_cluster(n):  # [Cluster]
     return cluster
 
 def check_value_descriptor(n, d, rows):
-    """Descriptors of integers, nanoseconds, fixed bytes and codes."""
+    """Checks a descriptor of integers, nanoseconds, fixed bytes or codes."""
     if d.encoding == 3:
         n.need(d.width in (4, 8, 12, 16), "width of fixed bytes")
         size = rows * d.width
@@ -584,7 +584,7 @@ def check_value_descriptor(n, d, rows):
     n.need(d.length == size, "length of data is not what null bits and values take")
 
 def check_ref_descriptor(n, cluster, d, used, before):
-    """Descriptors of pieces and trees. Returns how many refs are used with this one."""
+    """Checks a descriptor of pieces or trees. Returns the number of refs that it and the descriptors before it use."""
     n.need(d.width == 0 and d.null_count == 0, "width or nullCount of pieces or trees")
     n.need(d.least == used, "the first ref is not the next one")
     n.need(1 <= d.greatest <= cluster.rows and used + d.greatest <= len(n.refs), "count of pieces or trees")
@@ -600,7 +600,7 @@ def check_ref_descriptor(n, cluster, d, used, before):
 NULL, TREE = "null", "tree"
 
 def parse_piece(n):
-    """[Piece] as a list: bytes; NULL; TREE; or a pair of ref and length."""
+    """The values of a [Piece]. A value is bytes, NULL, TREE, or a pair of ref and length."""
     (rows,), at = unpack_list(n, "H", 0, 1)
     n.need(1 <= rows <= 512, "rows is not 1 to 512")
     words, at = unpack_list(n, "H", at, rows)
@@ -624,7 +624,7 @@ def parse_piece(n):
     n.need(used == len(n.refs), "a ref belongs to no value")
     return values
 
-def parse_integer_index(n):  # [Integer index]; only checked, as a dump reads no index
+def parse_integer_index(n):  # [Integer index]; only checked, because a dump does not read indexes
     n.need(not n.refs, "it has refs")
     n.need(len(n.body) >= 24, "the body is too short")
     count, width, row_width, _, least, _ = struct.unpack_from("<HBBIqQ", n.body, 0)
@@ -651,7 +651,7 @@ def leaves(store, ref, leaf_kind, branch_kind, section):
             yield from leaves(store, child, leaf_kind, branch_kind, section)
 
 def entries(store, ref, section):
-    """Entries of an ordered tree, [Leaf] and [Branch]: key, ref or None, bytes."""
+    """The entries of an ordered tree, [Leaf] and [Branch]: key, ref or None, bytes."""
     last = None
     for leaf in leaves(store, ref, LEAF, BRANCH, section):
         leaf.need(last is None or last < leaf.parsed[0][0], "keys do not go on ascending from leaf to leaf")
@@ -659,7 +659,7 @@ def entries(store, ref, section):
         last = leaf.parsed[-1][0]
 
 def find_entry(store, ref, key, section):
-    """The ref and bytes of a key's entry in an ordered tree, or None."""
+    """The ref and the bytes of a key's entry in an ordered tree, or None."""
     node = store.node(ref, (LEAF, BRANCH), section)
     while node.kind == BRANCH:
         child = max([i for i, separator in enumerate(node.parsed.separators) if separator <= key], default=0)
@@ -667,7 +667,7 @@ def find_entry(store, ref, key, section):
     return next((entry[1:] for entry in node.parsed if entry[0] == key), None)
 
 def entry_value(store, ref, data, section):
-    """The bytes of an entry's value, inline or long."""
+    """The bytes of an entry's value, which is inline or long."""
     if ref is None:
         return data
     need(len(data) == 8, section, "a long value has no length of 8 bytes")
@@ -744,8 +744,8 @@ def utf8(data, section):
     except UnicodeDecodeError:
         raise Damage(section, "bytes of a string are no UTF-8")
 
-# Values are None or a pair of type and payload: bool, int, str, bytes (also of floats), (seconds, nanoseconds),
-# the row of a link in a column of links, (table, row) of one in a mixed value, a list, or a list of pairs.
+# A value is None or a pair of type and payload. The payload is a bool, int, str, bytes (also for floats), (seconds, nanoseconds),
+# the row of a link in a column of links, (table, row) of a link in a mixed value, a list, or a list of pairs.
 
 def read_element(c, kind):  # the second table of [Collections]
     if kind == BOOL:
@@ -798,7 +798,7 @@ def need_ascending_keys(c, keys):
     c.need(is_rising(keys), "keys of a map do not ascend")
 
 def read_collection(data, column):
-    """[Collections]: a list of elements, of a map of pairs."""
+    """Reads [Collections]: a list of elements, or of pairs for a map."""
     c = Cursor(data, "Collections")
     count = c.varint()
     c.need(count <= c.left * (8 if column.optional and column.collection != MAP else 1), "count is too large")
@@ -820,7 +820,7 @@ def need_ascending_set(elements, section):
     need(is_rising(ranks), section, "elements of a set do not ascend")
 
 def set_rank(value):
-    """What orders the elements of a set, as Python compares it."""
+    """The sort key of a set's element, in a form that Python compares."""
     if value is None:
         return (0,)
     kind, payload = value
@@ -834,7 +834,7 @@ def set_rank(value):
     return rank, payload
 
 def number_value(kind, payload):
-    """The exact number; None of what is none."""
+    """The exact number; None if the value is not a number."""
     if kind == INT:
         return Decimal(payload)
     if kind == DECIMAL:
@@ -850,7 +850,7 @@ def float_value(kind, data):
     return struct.unpack("<f" if kind == FLOAT else "<d", data)[0]
 
 def decimal_value(data):
-    """IEEE 754-2008 decimal128, BID."""
+    """Decodes a decimal128 of IEEE 754-2008 in BID form."""
     bits = int.from_bytes(data, "little")
     sign = bits >> 127
     top = bits >> 122 & 31
@@ -875,9 +875,9 @@ def read_attributes(data):
     return parts
 
 def attributes(data, rules, what):
-    """The known attributes of a record by their numbers, and whether one was unknown that must be known to write."""
+    """The known attributes of a record by their numbers, and whether it has an unknown one that a writer must know."""
     found, unknown, parts = {}, False, read_attributes(data)
-    for number, rule, value in parts:  # damage goes before what is not known
+    for number, rule, value in parts:  # damage is reported before unknown attributes
         need(rule != 3, "Attribute records", "attribute %d of %s has the rule 3", number, what)
         if number in rules:
             need(rules[number] == rule, "Attribute records", "attribute %d of %s has another rule", number, what)
@@ -889,7 +889,7 @@ def attributes(data, rules, what):
     return found, unknown
 
 def number_of(found, number, size, usual=None):
-    """The integer of an attribute that has `size` bytes; `usual` where it is absent."""
+    """The integer of an attribute with `size` bytes; `usual` if it is absent."""
     value = found.get(number)
     if value is None and usual is not None:
         return usual
@@ -929,7 +929,7 @@ def read_column(data, next_column, what):  # [Schema]
     need(1 <= column.id < next_column, "Schema", "id of a column is out of range")
     need(2 in found, "Schema", "a column has no name")
     column.name, column.null_where_absent = utf8(found[2], "Schema"), bool(flags & 2)
-    # Flag bit 0 says nothing of links and mixed values.
+    # Flag bit 0 has no meaning for links and mixed values.
     if kind == LINK:
         column.optional = collection not in (LIST, SET)
     elif kind == MIXED:
@@ -951,7 +951,7 @@ def read_column(data, next_column, what):  # [Schema]
     return column
 
 class Table:
-    """A table's record."""
+    """The record of a table."""
     def __init__(self, key, data):
         need(len(key) == 4, "Schema", "a key of the schema has not 4 bytes")
         self.id = int.from_bytes(key, "big")
@@ -999,7 +999,7 @@ class Table:
             ids.add(id)
             columns = found.get(3, b"")
             need(columns and len(columns) % 2 == 0, "Schema", "columns of an index")
-            options = read_attributes(found.get(4, b""))  # this reader knows none, so their rules do not matter
+            options = read_attributes(found.get(4, b""))  # this reader knows no options, so their rules do not matter
             need(all(rule != 3 for _, rule, _ in options), "Schema", "an option of an index has the rule 3")
             if kind not in (1, 2) or len(columns) != 2 or unknown or options:
                 continue
@@ -1074,7 +1074,7 @@ class Database:
         return ref
 
     def named_trees(self):
-        """Pairs of a name and the ref of its tree, [Named trees]."""
+        """The pairs of a name and the ref of its tree, [Named trees]."""
         for key, ref, data in self.slot_entries(2, "Named trees"):
             need(1 <= len(key) <= 255 and not data, "Named trees", "a name or its value is not as it must be")
             name = utf8(key, "Named trees")
@@ -1082,7 +1082,7 @@ class Database:
                 yield name, ref
 
     def rows(self, table, ref):
-        """Pairs of a row key and the values of its columns."""
+        """The pairs of a row key and the values of its columns."""
         node = self.store.node(ref, (TABLE,), "Table")
         if node.parsed.trees & ~7 or node.parsed.parts & ~1:
             raise Refused("the table %r has trees or parts that this reader does not know" % table.name)
@@ -1091,14 +1091,14 @@ class Database:
         dictionaries = {id: Dictionary(self.store, root) for id, root in node.parsed.dictionaries.items()}
         for leaf in leaves(self.store, node.parsed.rows_ref, CLUSTER, KEYED_BRANCH, "Cluster"):
             cells = Cells(self.store, leaf.parsed, dictionaries)
-            # Companions are read too, as the tool does: damage in one stops a dump.
+            # Companions are read like in the tool, because damage in a companion stops a dump.
             read = [(column, cells.column(column)) for column in table.columns]
             shown = [values for column, values in read if column.companion is None]
             for i, key in enumerate(leaf.parsed.row_keys()):
                 yield key, [values[i] for values in shown]
 
 class Dictionary:
-    """[Dictionaries]"""
+    """A dictionary: [Dictionaries]."""
     def __init__(self, store, ref):
         self.store, self.root, self.known = store, ref, {}
 
@@ -1119,7 +1119,7 @@ class Dictionary:
             self.known[least + i] = value
 
 class Cells:
-    """Values of a cluster, column by column: [Reading a value of a row], steps 7 to 13."""
+    """The values of a cluster, column by column: [Reading a value of a row], steps 7 to 13."""
     def __init__(self, store, cluster, dictionaries):
         self.store, self.cluster, self.dictionaries = store, cluster, dictionaries
         self.rows = cluster.rows
@@ -1200,7 +1200,8 @@ def read_tree(store, column, ref):
         read_entry = set_entry if column.collection == SET else map_entry
         items = [read_entry(key, entry_value(store, child, data, section), column)
                  for key, child, data in entries(store, ref, section)]
-    # Of counts in branches the tool compares only a list's total. That of a set or map it only takes for too large.
+    # The tool does not compare all counts in branches. It compares the total of a list, and refuses a total of a set or map that is too
+    # large.
     total = count_below(store, ref)
     need(total <= store.size and (column.collection != LIST or total == len(items)), section, "the count of %s", ref)
     if column.collection == SET:
@@ -1210,7 +1211,7 @@ def read_tree(store, column, ref):
     return items
 
 def count_below(store, ref):
-    """What the root of a list, set or map says of its count."""
+    """The count of a list, set or map according to its root."""
     node = store.node(ref)
     if node.kind == CLUSTER:
         return node.parsed.rows
@@ -1259,7 +1260,7 @@ def set_entry(key, value, column):  # [Trees of sets and maps]
     return element
 
 def set_plain(tag, c, column):
-    """Elements that the key tells exactly."""
+    """Reads an element that the key has exactly."""
     if tag == 1:
         c.need(c.left == 1 and c.data[1] <= 1, "a bool is neither 0 nor 1")
         return BOOL, c.byte() == 1
@@ -1286,7 +1287,7 @@ def set_number(tag, c, v, column):
     if tag == 3 and column.type == INT:
         return INT, sortable_int(c)
     if column.type in (DECIMAL, MIXED):
-        c.take(c.left)  # the value has the element; only the integrity check compares the two
+        c.take(c.left)  # the value has the element, and only the integrity check compares it with the key
     bits = sortable_double(c) if tag == 3 and c.left else None
     if v.left:
         element = read_element(v, column.type)
@@ -1319,7 +1320,7 @@ def sortable_double(c):
 
 # ------------------------------------------------------------------------------------- docs/dump-format.md
 
-# dump-format.md leaves escapes open; these are the tool's.
+# dump-format.md does not fix the escapes. These are the escapes of the tool.
 ESCAPES = {code: "\\u%04x" % code for code in (*range(32), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF)}
 ESCAPES.update({ord('"'): '\\"', ord("\\"): "\\\\", 10: "\\n", 13: "\\r", 9: "\\t"})
 
@@ -1333,7 +1334,7 @@ def int_json(value):
     return str(value) if -(1 << 53) <= value <= 1 << 53 else tagged("int", '"%d"' % value)
 
 def float_text(kind, data):
-    """The text of a number; and whether it is a JSON number."""
+    """The text of a number, and whether it is a JSON number."""
     value = float_value(kind, data)
     if value != value:
         return "NaN:" + data[::-1].hex(), False
@@ -1342,7 +1343,7 @@ def float_text(kind, data):
     if value == 0 and data[-1] & 0x80:
         return "-0.0", False
     text = repr(value)
-    if 2.0 ** 53 < abs(value) < 1e16:  # the tool has an exponent from 2^53 on, Python from 10^16 on
+    if 2.0 ** 53 < abs(value) < 1e16:  # the tool writes an exponent from 2^53 on, and Python from 10^16 on
         sign, digits = ("-" if value < 0 else ""), str(int(abs(value)))
         text = "%s%s.%se+15" % (sign, digits[0], digits[1:].rstrip("0") or "0")
     return text, True
@@ -1357,7 +1358,7 @@ def data_json(data):
     return tagged("data", '"%s"' % base64.b64encode(data).decode())
 
 def bytes_json(data):
-    """Bytes of a named tree."""
+    """The JSON of bytes of a named tree."""
     try:
         return text_json(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -1368,7 +1369,7 @@ def uuid_json(data):
     return tagged("uuid", '"%s-%s-%s-%s-%s"' % (h[:8], h[8:12], h[12:16], h[16:20], h[20:]))
 
 def value_json(value, names=None):
-    """A value as [Values] of dump-format says; `names`, of tables, are given for mixed values."""
+    """The JSON of a value as in [Values] of dump-format. `names` are the names of tables, and are given for mixed values."""
     if value is None:
         return "null"
     kind, payload = value
@@ -1413,7 +1414,7 @@ def column_json(column, names):
                ("collection", text_json(COLLECTION_NAMES[column.collection])), ("index", text_json(column.index))]
     if column.type == LINK:
         members.append(("target", text_json(names.get(column.target))))
-    # The tool shows any stored default, also zero, and where flag bit 1 says that older rows are null.
+    # The tool shows each stored default, also zero, and also if flag bit 1 says that older rows are null.
     if column.stored_default is not None:
         members.append(("default", value_json(column.stored_default)))
     return "{%s}" % ",".join('"%s":%s' % member for member in members)

@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Changes bytes so that whoever decodes them meets what no writer writes.
+/// Changes bytes so that their decoder meets what no encoder writes.
 enum ByteChanges {
   static func changed(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
     var made = bytes
@@ -32,7 +32,7 @@ enum ByteChanges {
     }
   }
 
-  /// A number as most counts, lengths and versions stand.
+  /// A varint, the form of most counts, lengths and versions.
   private static func varint(_ generator: inout SeededGenerator) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.appendVarint(extremeValue(&generator))
@@ -40,13 +40,13 @@ enum ByteChanges {
   }
 }
 
-/// Messages whose bodies are not compressed.
+/// Expands the compressed bodies of messages.
 enum PlainFrame {
-  /// The numbers of an upload and of a step.
+  /// The message numbers of an upload and of a step.
   private static let numbers: [UInt8] = [12, 14]
 
-  /// The same message with its body as it is: a changed byte of a compressed body breaks the stream, and no
-  /// field is read. Bytes that are no such message stay as they are.
+  /// The same message with a body that is not compressed. A changed byte of a compressed body breaks the stream, and
+  /// then no field is read. Bytes that are not such a message are returned unchanged.
   static func of(_ frame: [UInt8]) -> [UInt8] {
     guard let number = frame.first, numbers.contains(number) else { return frame }
     var reader = ByteReader(frame)

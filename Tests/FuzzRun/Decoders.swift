@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Meta pages, random and changed, given to their decoder.
+/// Gives random and changed meta pages to their decoder.
 struct Decoders {
   let samples: [Sample]
 
@@ -70,7 +70,7 @@ struct Decoders {
     }
   }
 
-  /// A byte, or a whole field that gets an extreme value.
+  /// Changes one byte, or sets a whole field to an extreme value.
   private func change(_ page: inout [UInt8], _ generator: inout SeededGenerator) {
     if generator.chance(50) {
       page[generator.below(Self.checksum)] ^= UInt8(1 + generator.below(255))
@@ -79,7 +79,8 @@ struct Decoders {
     }
   }
 
-  /// All that a sound page says is in what was decoded: it is encoded again.
+  /// Checks that the decoded page has everything that a sound page says: it must have the same bytes when it is encoded
+  /// again.
   private func expect(_ page: [UInt8], says meta: MetaPage) throws {
     guard Array(meta.encoded(cipher: nil)[..<Self.checksum]) == Array(page[..<Self.checksum]) else {
       throw Violation("wrong: a decoded page is not what stands there")
@@ -87,7 +88,7 @@ struct Decoders {
   }
 }
 
-/// A number that counts, lengths and offsets often break at.
+/// A number at which code for counts, lengths and offsets often fails.
 func extremeValue(_ generator: inout SeededGenerator) -> UInt64 {
   switch generator.below(7) {
   case 0: 0

@@ -9,18 +9,18 @@ import Synchronization
   import Musl
 #endif
 
-/// What befalls a call.
+/// A fault of a system call.
 enum Fault: Sendable {
-  /// The system refuses; nothing was done. All later calls are refused too, or only this one.
+  /// The system refuses the call, and nothing was done. Either only this call is refused, or all later calls, too.
   case refusal(CInt, isForEver: Bool)
   /// A write is refused after a part of it was done.
   case torn(CInt)
-  /// A signal came before a transfer did anything.
+  /// A signal interrupts a transfer before it has done anything.
   case interruption(isForEver: Bool)
-  /// A write or read does less than it was asked.
+  /// A write or read transfers fewer bytes than it was asked to.
   case short(isForEver: Bool)
 
-  /// The engine makes up for it, and nobody notices.
+  /// True if the engine repeats the call, so that the fault has no effect.
   var isHarmless: Bool {
     switch self {
     case .refusal, .torn, .interruption(isForEver: true): false
@@ -59,9 +59,9 @@ extension Fault: CustomStringConvertible {
   }
 }
 
-/// The system's calls, of which one meets a fault; all calls are counted together.
+/// The calls of the system, one of which meets a fault. Calls of all kinds are counted together.
 ///
-/// A sync that meets none does nothing: power never fails here, and the run would wait for the disk.
+/// A sync without a fault does nothing. The power never fails in this run, and the syncs would only take time.
 final class FaultyCalls: SystemCalls {
   private let fault: Fault?
   private let first: Int
@@ -73,19 +73,19 @@ final class FaultyCalls: SystemCalls {
     var faults = 0
   }
 
-  /// No call meets a fault.
+  /// Makes calls without a fault.
   init() {
     fault = nil
     first = 0
   }
 
-  /// Call `first`, counted from 0, meets the fault.
+  /// Makes calls of which call number `first`, counted from 0, meets the fault.
   init(_ fault: Fault, at first: Int) {
     self.fault = fault
     self.first = first
   }
 
-  /// How many calls met the fault so far.
+  /// The number of calls that have met the fault.
   var faults: Int { state.withLock { $0.faults } }
   var hasMet: Bool { faults > 0 }
 
@@ -99,11 +99,11 @@ final class FaultyCalls: SystemCalls {
     return fault
   }
 
-  /// Why a call that moves no bytes is refused; 0 where it is not.
+  /// The error number of a call that moves no bytes; 0 if the call is not refused.
   private func refusal() -> CInt {
     switch meet() {
     case .some(.refusal(let number, _)), .some(.torn(let number)): number
-    // The engine's own calls go on when they are interrupted.
+    // The engine itself repeats such calls if they are interrupted.
     case .some(.interruption), .some(.short), .none: 0
     }
   }
@@ -187,6 +187,6 @@ final class FaultyCalls: SystemCalls {
     return refusal == 0 ? native.truncate(descriptor, to: length) : refusal
   }
 
-  /// Less than a meta page has content; of much, a third.
+  /// The length of a partial transfer: a third of a long one, and of a short one less than the content of a meta page.
   private static func part(of count: Int) -> Int { count > 8192 ? count / 3 : min(300, count) }
 }

@@ -9,7 +9,7 @@ import RealmTestSupport
   import Musl
 #endif
 
-/// Gives the storage engine damaged, cut, foreign and forged files, and calls that fail.
+/// Gives the storage engine damaged, truncated, foreign and forged files, and system calls that fail.
 struct FileFuzz: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "files",

@@ -1,10 +1,10 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Every byte of a file, changed.
+/// Changes each byte of a file, one at a time.
 ///
-/// One byte can lie in one meta page, which the other stands in for; in a node of the newest version, which its
-/// checksum tells; or where nothing is that the newest version needs.
+/// The byte can lie in a meta page, for which the other meta page can be used; in a node of the newest version, whose
+/// checksum shows the change; or in a place that the newest version does not need.
 struct Flips {
   let sample: Sample
 
@@ -40,7 +40,8 @@ struct Flips {
 
   // MARK: - Which bytes
 
-  /// All; quick: every fifth at a random phase, and fewer where one byte is like the next.
+  /// The offsets of all bytes. In a quick run these are every fifth byte from a random phase, and fewer in parts where
+  /// one byte is like the next.
   private func offsets(_ part: Part) -> [Int] {
     guard part.isQuick else { return Array(sample.bytes.indices) }
     var generator = part.generator(sample.bytes.count)
@@ -52,7 +53,7 @@ struct Flips {
     }
   }
 
-  /// For each unit, whether it lies in a chunk of a long value or holds nothing but zeros.
+  /// For each unit, whether it lies in a chunk of a long value or has only zeros.
   private var bulkUnits: [Bool] {
     var isBulk: [Bool] = []
     for start in stride(from: 0, to: sample.bytes.count, by: Ref.unit) {

@@ -2,11 +2,12 @@ import RealmStorage
 import RealmTestSupport
 
 extension Forge {
-  /// The place of a ref: bits 42 to 56 the length, those below the unit. Bit 41 says that a node lies in memory.
+  /// The fields of a ref's place. Bits 42 to 56 are the length, and the bits below them are the unit. Bit 41 says that
+  /// a node lies in memory.
   private static let lengthBits = UInt64(0x7fff) << 42
   private static let unitBits = (UInt64(1) << 42) - 1
 
-  /// Makes one random change and vouches for it.
+  /// Makes one random change, and makes the checksums fit.
   mutating func mutate(_ generator: inout SeededGenerator) {
     let index = generator.below(nodes.count)
     switch generator.below(10) {
@@ -22,7 +23,7 @@ extension Forge {
     }
   }
 
-  /// The length, in the header and mostly in the ref too.
+  /// Changes the length in the header, and mostly in the ref, too.
   private mutating func changeLength(_ index: Int, _ generator: inout SeededGenerator) {
     let node = nodes[index]
     let words: Int
@@ -47,7 +48,7 @@ extension Forge {
     vouch(for: index)
   }
 
-  /// Birth, kind and level, in the header, in the ref or in both.
+  /// Changes the birth, the kind and the level, in the header, in the ref or in both.
   private mutating func changeIdentity(_ index: Int, _ generator: inout SeededGenerator) {
     let node = nodes[index]
     let birth = generator.chance(50) ? node.ref.birth : extremeValue(&generator) & Ref.maximumBirth
@@ -59,7 +60,7 @@ extension Forge {
     vouch(for: index)
   }
 
-  /// The counts and widths that most bodies start with.
+  /// Changes the counts and widths with which most bodies begin.
   private mutating func changeFirstWords(_ index: Int, _ generator: inout SeededGenerator) {
     let body = nodes[index].body
     for _ in 0...generator.below(2) {
@@ -88,7 +89,8 @@ extension Forge {
     vouch(for: index)
   }
 
-  /// Where a ref says that its node is: between other nodes, in the middle of one, in the meta pages, outside.
+  /// Changes the place in a ref so that it lies between other nodes, in the middle of one, in the meta pages, or
+  /// outside of the file.
   private mutating func changePlace(_ index: Int, _ generator: inout SeededGenerator) {
     let node = nodes[index]
     let unit: UInt64
@@ -105,7 +107,7 @@ extension Forge {
     if let parent = node.parent { vouch(for: parent) } else { changeMeta(Meta.root) { $0 } }
   }
 
-  /// A ref that is good where it stands, put where another stands.
+  /// Replaces a ref with a valid ref of another node.
   private mutating func nameAnother(_ index: Int, _ generator: inout SeededGenerator) {
     let other = nodes[generator.below(nodes.count)].ref
     if generator.chance(70) {

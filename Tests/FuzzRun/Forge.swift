@@ -1,18 +1,20 @@
 import RealmStorage
 import RealmTestSupport
 
-/// A plain file taken apart, so that it can be changed and then vouched for again, all the way up.
+/// A plain file whose nodes are known, so that it can be changed and then given fitting checksums, up to the meta
+/// pages.
 ///
-/// Reads and writes the layout on its own: `Ref.swift`, `NodeView.swift` and `MetaPage.swift` describe it.
+/// It reads and writes the layout by its own code. `Ref.swift`, `NodeView.swift` and `MetaPage.swift` describe the
+/// layout.
 struct Forge {
   private(set) var bytes: [UInt8]
-  /// The nodes of the newest version, parents before children; as they were before any change.
+  /// The nodes of the newest version as they were before any change, parents before children.
   let nodes: [Node]
 
   struct Node {
-    /// Where the ref stands that names the node.
+    /// The offset of the ref that names the node.
     let slot: Int
-    /// The node that holds this ref; nil for the catalogue, which the meta pages name.
+    /// The index of the node that holds this ref; nil for the catalogue, which the meta pages name.
     let parent: Int?
     let ref: Ref
     let refCount: Int
@@ -43,7 +45,8 @@ struct Forge {
 
   static let refWidth = 24
 
-  /// - Throws: `Violation` when the file is not laid out as described, or its checksums are others than ours.
+  /// - Throws: `Violation` if the layout of the file is not as described, or if its checksums differ from those of this
+  ///   code.
   init(_ bytes: [UInt8]) throws {
     for page in 0..<2 {
       let start = page * FilePlace.page
@@ -88,7 +91,7 @@ struct Forge {
     bytes.store(ref.check, at: slot + 16)
   }
 
-  /// The indices of a node's children.
+  /// The indexes of a node's children.
   func children(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].parent == node } }
 
   // MARK: - Changing
@@ -97,7 +100,7 @@ struct Forge {
     bytes.store(value, at: offset)
   }
 
-  /// Makes another ref stand where a node is named, as it is, and vouches for who holds it.
+  /// Replaces the ref that names a node with another ref, unchanged, and makes the checksums of the holder fit.
   mutating func redirect(_ node: Int, to ref: Ref) {
     pad()
     Self.store(ref, at: nodes[node].slot, of: &bytes)
@@ -108,23 +111,23 @@ struct Forge {
     }
   }
 
-  /// The same, with the levels above raised so that they stay above.
+  /// Replaces a ref like `redirect`, and raises the levels of the nodes above so that they stay above.
   mutating func replace(_ node: Int, with ref: Ref) {
     var level = ref.level
     var next = nodes[node].parent
     while let index = next {
       level = max(bytes[nodes[index].start + Header.level], level == .max ? level : level + 1)
       bytes[nodes[index].start + Header.level] = level
-      // The last byte of the identity in its ref.
+      // This byte is the last one of the identity in the node's ref.
       bytes[nodes[index].slot + 15] = level
       next = nodes[index].parent
     }
     redirect(node, to: ref)
   }
 
-  /// Adds a node at the end of the file; answers the ref that vouches for it.
+  /// Adds a node at the end of the file. Returns a ref with the node's checksum.
   mutating func append(_ kind: NodeKind, level: UInt8, refs: [Ref] = [], body: [UInt8]) -> Ref {
-    // Older than all that may name it.
+    // The node is older than all nodes that may name it.
     let identity = Ref.identity(birth: 1, kind: kind, level: level)
     var node = [UInt8](repeating: 0, count: Header.size + refs.count * Self.refWidth)
     node.store(identity, at: Header.identity)
@@ -141,7 +144,7 @@ struct Forge {
     return Ref(place: place, identity: identity, check: LocalChecksum.of(node[...]), check2: 0)
   }
 
-  /// Makes the file one of whole pages, and both meta pages say so.
+  /// Pads the file to whole pages, and stores the number of pages in both meta pages.
   private mutating func pad() {
     while bytes.count % FilePlace.page != 0 { bytes.append(0) }
     for page in 0..<2 {
@@ -149,7 +152,7 @@ struct Forge {
     }
   }
 
-  /// Changes a field of meta pages, which then vouch for it.
+  /// Changes a field of meta pages, and makes their checksums fit.
   mutating func changeMeta(_ field: Int, pages: Range<Int> = 0..<2, _ change: (UInt64) -> UInt64) {
     for page in pages {
       let offset = page * FilePlace.page + field
@@ -159,7 +162,7 @@ struct Forge {
     sealMetaPages()
   }
 
-  /// The file as a process leaves it that was killed: nodes younger than `durable` are verified when it is opened.
+  /// Makes the file one that a killed process leaves. Its nodes younger than `durable` are verified when it is opened.
   mutating func makeUnclean(durable: UInt64) {
     changeMeta(Meta.flags) { $0 & ~2 }
     changeMeta(Meta.durable) { _ in durable }
@@ -167,7 +170,7 @@ struct Forge {
 
   // MARK: - Vouching
 
-  /// Computes anew what vouches for a node, and for all above it.
+  /// Computes the checksums of a node and of all nodes above it.
   mutating func vouch(for node: Int) {
     var next: Int? = node
     while let index = next {
@@ -177,7 +180,7 @@ struct Forge {
     vouchForMetaPages()
   }
 
-  /// Computes the checksum of what a ref names, if that lies in the file.
+  /// Computes the checksum of the node that a ref names, if the node lies in the file.
   mutating func vouchForTarget(of slot: Int) {
     let ref = Self.loadRef(at: slot, of: bytes)
     let start = Int(ref.offset)
@@ -186,7 +189,7 @@ struct Forge {
     bytes.store(sum, at: slot + 16)
   }
 
-  /// Both meta pages name the root that the first does.
+  /// Makes both meta pages name the root that the first one names.
   private mutating func vouchForMetaPages() {
     let root = Self.loadRef(at: Meta.root, of: bytes)
     Self.store(root, at: FilePlace.page + Meta.root, of: &bytes)

@@ -1,8 +1,8 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Plain files changed by someone who then makes all checksums fit. What they hold is the forger's to choose; reading
-/// them still ends, in bounded memory, with data or with a typed error.
+/// Plain files changed by a forger, who makes all checksums fit. The forger chooses the content. Reading such a file
+/// must still end, in bounded memory, with data or with a typed error.
 struct Forged {
   let sample: Sample
 
@@ -40,7 +40,7 @@ struct Forged {
   }
 }
 
-/// Reads what a file gives in every way there is. A forger may claim any number of entries, so not all of them.
+/// Reads a file in all possible ways. It does not read all entries, because a forger may claim any number of them.
 private enum BoundedReader {
   private static let maximumEntries = 2000
   private static let keys: [[UInt8]] = [[], Array("key 7".utf8), [0xff, 0xff, 0xff]]
@@ -118,7 +118,7 @@ private enum BoundedReader {
     }
   }
 
-  /// By the index of a column, or by who links to the row.
+  /// Finds a row by the index of a column, and finds the rows that link to it.
   private static func find(_ key: UInt64, by column: Column, in table: Table) throws {
     if column.index != .none, let value = try table.value(column, ofRow: key) {
       _ = try table.rows(with: value, in: column)
@@ -128,13 +128,13 @@ private enum BoundedReader {
     if column.type == .link { _ = try table.sources(of: key, column: column, of: table.schema) }
   }
 
-  /// Changes read what they change, and a dictionary is read to find a value in it.
+  /// Changes a table. A change reads what it changes, and also reads a dictionary to find a value in it.
   private static func changeTable(_ database: Database) throws {
     for key in UInt64(0)..<3 {
       let transaction = try database.beginWrite()
       defer { transaction.cancel() }
       try attempt {
-        // A forger may have named the columns otherwise, and who writes looks at the schema.
+        // A forger may have renamed the columns, and a writer looks at the schema first.
         guard let table = try transaction.table(TableModel.name),
           let column = table.schema.column("city"), column.type == .string, !column.isCollection
         else { return }
@@ -155,7 +155,7 @@ private enum BoundedReader {
     }
   }
 
-  /// Changes of elements read the nodes that stand before and behind them.
+  /// Changes collections. A change of elements reads the nodes before and after them.
   private static func changeCollections(_ database: Database) throws {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -202,7 +202,7 @@ private enum BoundedReader {
     }
   }
 
-  /// A typed error is an answer too.
+  /// Runs `body`. A typed error is accepted, too.
   private static func attempt(_ body: () throws -> Void) throws {
     do {
       try body()

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// A change of a file that a random one would hardly be, vouched for.
+/// A change of a file that a random change would hardly be. The checksums fit afterwards.
 struct Forgery {
   let name: String
   let apply: (inout Forge) -> Void
@@ -13,13 +13,13 @@ struct Forgery {
     return groups.flatMap { $0 }
   }
 
-  /// Nodes that stand for all of their kind.
+  /// Nodes that are examples of their kinds.
   enum Place: CaseIterable {
     case catalogue, names, tree, leaf, longValue, chunk, table, cluster, dictionary, namedSlots
 
     func index(in forge: Forge) -> Int {
       let nodes = forge.nodes
-      // After the trees of schemas and of tables come the named trees, and then the named slots.
+      // The named trees come after the trees of schemas and of tables, and the named slots come after them.
       let trees = forge.children(of: 0)
       let names = trees.count > 2 ? trees[2] : 0
       let tree = forge.children(of: names).first ?? 0
@@ -71,7 +71,7 @@ struct Forgery {
 
   // MARK: - Refs
 
-  /// A node that says it is of another commit than what stands beside it.
+  /// A node whose birth differs from those of its neighbours.
   private static var births: [Forgery] {
     [UInt64(1), 3].map { difference in
       Forgery(name: "a leaf that is older by \(difference)") { forge in
@@ -102,7 +102,7 @@ struct Forgery {
     return list
   }
 
-  /// A node that holds itself or one above it, under its own level and under a lower one.
+  /// A node that holds itself or a node above it, with that node's own level or with a lower one.
   private static var cycles: [Forgery] {
     var list: [Forgery] = []
     for place in Place.allCases {
@@ -145,7 +145,7 @@ struct Forgery {
     }
   }
 
-  /// Half of the rows that a branch may claim; one less than the whole is valid.
+  /// Half of the number of rows that a branch may claim. One less than the whole number is valid.
   private static let halfOfRows = UInt64(1) << 61
 
   private static var branches: [Forgery] {
@@ -173,7 +173,7 @@ struct Forgery {
     }
   }
 
-  /// Branches that each claim nearly all rows there may be: ranks add them up.
+  /// Branches each of which claims nearly the greatest number of rows, because ranks add these numbers.
   private static var rows: [Forgery] {
     [1, 2, 3, 5].map { depth in
       Forgery(name: "\(depth) levels of branches that claim all rows there may be") { forge in
@@ -191,7 +191,7 @@ struct Forgery {
 
   // MARK: - Sharing
 
-  /// Long values whose branches hold one child over and over: their bytes are claimed again and again.
+  /// Long values whose branches hold the same child many times, so that its bytes are counted many times.
   private static var sharedChunks: [Forgery] {
     let shapes: [(bytes: Int, depth: Int, fanOut: Int)] = [
       (100, 1, 60), (0, 100, 2), (1, 38, 2), (65_536, 3, 200),
@@ -206,7 +206,7 @@ struct Forgery {
     }
   }
 
-  /// The same with branches of a tree, and of the tree of names.
+  /// Branches of a tree, and of the tree of names, that hold the same child many times.
   private static var sharedBranches: [Forgery] {
     let shapes: [(depth: Int, fanOut: Int)] = [(2, 60), (6, 60), (40, 2), (100, 60), (200, 2)]
     var list: [Forgery] = []
@@ -226,7 +226,7 @@ struct Forgery {
 }
 
 extension Forgery {
-  /// Dictionaries with fewer values than there are codes, with others, and under branches that lead astray.
+  /// Dictionaries with fewer values than codes, with other values, and under branches with wrong codes.
   fileprivate static var dictionaries: [Forgery] {
     let values: [(name: String, ends: [UInt16], heap: Int)] = [
       ("one value", [3], 3), ("nulls", [0x4000, 0x4000, 0x4000, 0x4000], 0),
@@ -261,7 +261,7 @@ extension Forgery {
 }
 
 extension Forgery {
-  /// Versions that are kept by name, other than they are.
+  /// Wrong fields of the versions that are kept by name.
   private static var versions: [Forgery] {
     (0..<240).flatMap { offset in
       [UInt64(0), 1, 1 << 20, 0xffff_ffff_ffff, UInt64.max].map { value in
@@ -274,8 +274,8 @@ extension Forgery {
     }
   }
 
-  /// What later versions may have: other slots, other trees of a table, flags of branches. The last slot that is there is taken for
-  /// that of the named slots, too.
+  /// Things that later versions of the format may have: other slots, other trees of a table, flags of branches. The
+  /// last existing slot is also taken for the slot of the named slots.
   fileprivate static var unknown: [Forgery] {
     let slots = [0x1b, 0x17, 0x8000_0007, 0x1d, 0x1f, 7].map { (value: UInt32) in
       Forgery(name: "slots \(value)") { forge in forge.storeInBody(of: 0, value, at: 0) }
@@ -299,7 +299,7 @@ extension Forgery {
 // MARK: - Parts of forgeries
 
 extension Forge {
-  /// Changes a field of a node, and vouches for it.
+  /// Changes a field of a node, and makes the checksums fit.
   fileprivate mutating func storeInBody<Number: FixedWidthInteger>(
     of node: Int, _ number: Number, at offset: Int
   ) {
@@ -307,7 +307,8 @@ extension Forge {
     vouch(for: node)
   }
 
-  /// Puts the ref of the node that is `steps` above `node`, or its own, where its first child is named.
+  /// Replaces the ref of the first child of `node` with the ref of the node that is `steps` above `node`, or of `node`
+  /// itself.
   fileprivate mutating func makeCycle(at node: Int, steps: Int, lies: Bool) {
     guard let child = children(of: node).first else { return }
     var target = node
@@ -336,7 +337,7 @@ extension Forge {
     var child = append(.leaf, level: 0, body: Self.leafBody(keys: [[0x61]]))
     var separators: [[UInt8]] = [[]]
     for index in 1..<fanOut { separators.append([0x62, UInt8(index)]) }
-    // No branch claims more than there may be.
+    // No branch may claim more rows than the format allows.
     let limit = (UInt64(1) << 62) / UInt64(fanOut) - 1
     var rows: UInt64 = 1
     for level in 1...depth {
@@ -347,7 +348,7 @@ extension Forge {
     return child
   }
 
-  /// All keys have one length, and all entries one value.
+  /// The body of a leaf in which all keys have the same length and all entries the same value.
   fileprivate static func leafBody(keys: [[UInt8]], prefix: [UInt8] = [], value: [UInt8] = []) -> [UInt8] {
     var body = [UInt8](repeating: 0, count: 8)
     body.store(UInt16(keys.count), at: 0)

@@ -3,12 +3,12 @@ import RealmSync
 import RealmSyncSupport
 import RealmTestSupport
 
-/// Changes what one side says in a conversation: its bytes, its order, and what single messages say.
+/// Changes what one side says in a conversation: the bytes and the order of its messages, and their fields.
 struct FrameChanges {
   var generator: SeededGenerator
-  /// What the side said in other conversations.
+  /// Messages of this side in other conversations.
   let others: [[UInt8]]
-  /// The side is a client.
+  /// True if the side is a client.
   let isUpward: Bool
 
   mutating func changed(_ frames: [[UInt8]]) -> [[UInt8]] {
@@ -30,7 +30,7 @@ struct FrameChanges {
     case 3: frames.insert(other, at: place)
     case 4: frames[place] = other
     case 5:
-      // The beginning of one message and the end of another.
+      // This frame has the beginning of one message and the end of another.
       let end = other.suffix(generator.below(other.count + 1))
       frames[place] = Array(frame.prefix(generator.below(frame.count + 1))) + end
     case 6, 7, 8, 9: frames[place] = withOtherField(frame)
@@ -40,7 +40,7 @@ struct FrameChanges {
 
   private mutating func number() -> UInt64 { extremeValue(&generator) }
 
-  /// The message with another field. Bytes that are no message stay as they are.
+  /// The message with another value in a field. Bytes that are not a message are returned unchanged.
   private mutating func withOtherField(_ frame: [UInt8]) -> [UInt8] {
     if isUpward {
       guard let message = try? ClientMessage(bytes: frame) else { return frame }
@@ -160,7 +160,7 @@ struct FrameChanges {
     }
   }
 
-  /// The server resets the file, and tells whole objects.
+  /// Makes the server reset the file and send whole objects.
   private mutating func reset(_ frames: inout [[UInt8]]) {
     let version = UInt64(1 + generator.below(50))
     for place in frames.indices {
@@ -178,7 +178,7 @@ struct FrameChanges {
     }
   }
 
-  /// What changesets of the client did is told, and not that they were decided.
+  /// Removes from the steps that changesets of the client were decided, but keeps their effects.
   private func undecide(_ frames: inout [[UInt8]]) {
     var last: UInt64?
     for place in frames.indices {
@@ -194,15 +194,15 @@ struct FrameChanges {
       replica: 4343, version: version, tag: 5, mark: Stamp(milliseconds: SyncedWorld.start), sessionNumber: 9)
   }
 
-  /// What an object is to be made of, where it is to be told whole. What others did to an object does not fit
-  /// an empty one.
+  /// The instructions that make an object that is sent whole. Effects of others on an object do not fit an empty
+  /// object.
   private static func content(_ change: ObjectStep.Change) -> [Instruction] {
     if case .whole(let content) = change { content } else { [.create] }
   }
 
   // MARK: - Ids of elements
 
-  /// The instructions with other ids of elements and positions, which may stand elsewhere already.
+  /// The instructions with other ids of elements and positions. The new ids may be in use elsewhere.
   private mutating func withOtherIDs(_ instructions: [Instruction]) -> [Instruction] {
     var generator = self.generator
     defer { self.generator = generator }

@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Files that no engine wrote: each is refused with a typed error, and left as it is.
+/// Files that no engine wrote. Each of them must be refused with a typed error and left as it is.
 struct Garbage {
   private static let magic: [UInt8] = [0x89, 0x52, 0x4c, 0x4d, 0x0d, 0x0a, 0x1a, 0x0a]
 
@@ -11,7 +11,7 @@ struct Garbage {
 
     var isOriginal: Bool { bytes.count >= 20 && bytes[16..<20].elementsEqual("T-DB".utf8) }
 
-    /// Starts like a meta page in one of the two places.
+    /// Whether the file starts like a meta page in one of the two places.
     var looksLikeOurs: Bool {
       [0, FilePlace.page].contains { start in
         bytes.count >= start + 16 && bytes[start..<start + 8].elementsEqual(Garbage.magic)
@@ -32,7 +32,7 @@ struct Garbage {
             throw Violation("wrong: the file was refused and changed")
           }
         }
-        // One of no bytes becomes a database.
+        // An empty file on the disk becomes a database.
         if file.bytes.isEmpty { continue }
         try part.state(place + ", a file") {
           try withFile(file.bytes[...]) { path in

@@ -2,8 +2,8 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// A whole life of a database in a file, and the making of one, again and again, with a fault at the first call, the
-/// second, and so on until it ends without meeting it.
+/// The whole life of a database in a file, and the making of one, are repeated with a fault at the first call, at the
+/// second call, and so on, until a run ends without meeting the fault.
 struct InputOutput {
   let sample: Sample
 
@@ -33,18 +33,18 @@ struct InputOutput {
       let calls = FaultyCalls(fault, at: first)
       try part.state("\(name): \(fault) call \(first)") { try body(calls) }
       isMet = calls.hasMet
-      // The calls of a life are much alike after its first part.
+      // After the first part of a life its calls are much alike, so a quick run skips some of them.
       first += part.isQuick && first > 60 ? 3 : 1
     }
   }
 }
 
-/// What a fault may lead to, and what not.
+/// What a fault may lead to.
 private struct Expectation {
   let fault: Fault
   let calls: FaultyCalls
 
-  /// What `body` answers; nil where the fault kept it from it, which it told by a typed error.
+  /// The result of `body`; nil if it throws a typed error because of the fault.
   func attempt<Result>(_ body: () throws -> Result) throws -> Result? {
     do {
       return try body()
@@ -59,7 +59,7 @@ private struct Expectation {
     guard !fault.isHarmless else { throw Violation("the engine does not make up for it: \(error)") }
   }
 
-  /// - Throws: `Violation` where the check finds what no fault was met for.
+  /// - Throws: `Violation` if the integrity check finds damage although no call met a fault during the check.
   func check(_ snapshot: Snapshot) throws {
     let faults = calls.faults
     let findings = IntegrityCheck.run(snapshot).findings
@@ -68,7 +68,8 @@ private struct Expectation {
   }
 }
 
-/// A file is made where there is none, or an empty one: it appears whole or not at all.
+/// The making of a database file where there is no file or an empty file. The database must appear completely or not at
+/// all.
 private struct Making {
   let path: String
   let key: [UInt8]?
@@ -94,7 +95,8 @@ private struct Making {
   }
 }
 
-/// Open, six transactions, close, open again, all with faults; then open without.
+/// A life that opens the file, makes six transactions, closes the file and opens it again, all with faults, and then
+/// opens it without faults.
 private struct Life {
   private let path: String
   private let options: Database.Options
@@ -102,12 +104,13 @@ private struct Life {
   private let calls: FaultyCalls
   private let expectation: Expectation
   private var generator = SeededGenerator(seed: 1)
-  /// By fingerprint, in the order they were made, all contents that may be found.
+  /// The number of each content that may be found, by its fingerprint. The numbers are in the order in which the
+  /// contents were made.
   private var order: [UInt64: Int] = [:]
   private var made = 0
-  /// Place in the order of the last content acknowledged to survive anything.
+  /// The number of the last content that was acknowledged to survive a loss of power.
   private var full = 0
-  /// What was acknowledged last.
+  /// The content that was acknowledged last.
   private var content: Content
 
   init(path: String, sample: Sample, fault: Fault, calls: FaultyCalls) {
@@ -116,7 +119,7 @@ private struct Life {
     self.calls = calls
     expectation = Expectation(fault: fault, calls: calls)
     var options = Sample.options(sample.key)
-    // Nodes are moved, and large transactions written before they commit.
+    // With these options nodes are moved, and large transactions write before they commit.
     options.compaction = .eager
     options.spillBytes = 1 << 15
     self.options = options
@@ -176,7 +179,7 @@ private struct Life {
     for _ in 0..<8 {
       let faults = calls.faults
       guard let wrong = try things.change(table, &generator) else { continue }
-      // It asks for a refusal now and then, and is given the fault's.
+      // A change sometimes expects a refusal, and here the call was refused because of the fault instead.
       guard calls.faults > faults else { throw Violation(wrong) }
       throw StorageError.system(call: .read, errno: EIO, path: path, offset: nil)
     }
@@ -192,7 +195,7 @@ private struct Life {
     database.close()
   }
 
-  /// Without faults all is as it should be, and the database can be written again.
+  /// Checks that without faults the content is right and the database can be written again.
   private func recover() throws {
     let database = try openFile(FaultyCalls())
     let fingerprint = try expectAcknowledged(database.snapshot())
@@ -212,8 +215,8 @@ private struct Life {
     try Database(path: path, options: options, calls: calls)
   }
 
-  /// What is found was committed, and is no older than what was acknowledged to survive anything. Nil where a fault keeps
-  /// it from being read.
+  /// Checks that the content was committed and is not older than the last one that was acknowledged to survive a loss
+  /// of power. Returns its fingerprint, or nil if a fault prevents reading it.
   @discardableResult
   private func expectAcknowledged(_ snapshot: Snapshot) throws -> UInt64? {
     let found = try expectation.attempt { try Content.fingerprint(of: snapshot) }
@@ -241,7 +244,7 @@ private struct Life {
   }
 }
 
-/// A key of a tree that gets another value, or none.
+/// A change that sets or removes the value of a key in a tree.
 private struct Change {
   let tree: String
   let key: [UInt8]
@@ -251,7 +254,7 @@ private struct Change {
 
   static func isRelaxed(_ round: Int) -> Bool { round % 3 == 1 }
 
-  /// What each transaction does. The stamp makes each content its own.
+  /// The changes of a transaction. The stamp makes each content unique.
   static func list(_ round: Int) -> [Change] {
     var changes = [Change(tree: "stamp", key: [0], value: [UInt8(round)])]
     for index in 0..<10 {
@@ -261,7 +264,7 @@ private struct Change {
     }
     let large = Array("large".utf8)
     switch round {
-    // Its nodes are synced before its meta page.
+    // The nodes of this transaction are synced before its meta page.
     case 2: changes.append(Change(tree: "c", key: large, value: [UInt8](repeating: 7, count: 1_200_000)))
     case 3: changes.append(Change(tree: "c", key: large, value: nil))
     case 4: changes.append(Change(tree: "c", key: large, value: [UInt8](repeating: 8, count: 70_000)))

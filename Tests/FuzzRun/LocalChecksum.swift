@@ -1,9 +1,9 @@
-/// The checksum of nodes and meta pages, made a second time from its description in `CRealmPlatform.h`: CRC-32C of the even
-/// 8-byte words (low half) and of the odd ones (high half).
+/// A second implementation of the checksum of nodes and meta pages, made from its description in `CRealmPlatform.h`. It
+/// is the CRC-32C of the even 8-byte words (low half) and of the odd ones (high half).
 enum LocalChecksum {
   private static let table = makeTable()
 
-  /// Castagnoli's polynomial, reflected.
+  /// The table for Castagnoli's polynomial, reflected.
   private static func makeTable() -> [UInt32] {
     var table: [UInt32] = []
     for byte in UInt32(0)..<256 {

@@ -6,7 +6,7 @@ enum Rank: Int, PersistableEnum {
   case low = 1, high = 2
 }
 
-/// With links both ways, lists, and values of every size.
+/// A class with links in both directions, lists, and values of all sizes.
 final class Station: Object {
   @Persisted(primaryKey: true) var key: String
   @Persisted(indexed: true) var note = "none"
@@ -28,7 +28,7 @@ final class Visit: Object {
   @Persisted var ranks: List<Rank>
 }
 
-/// A small realm of objects, and all that can be read of one.
+/// A small realm of objects, and a reader of all its content.
 enum ObjectSample {
   static let types: [ObjectBase.Type] = [Station.self, Visit.self]
 
@@ -65,7 +65,7 @@ enum ObjectSample {
     try realm.write { realm.delete(realm.objects(Station.self)[3]) }
   }
 
-  /// All there is, as text, by every way to it.
+  /// The whole content as text, read in all possible ways.
   static func content(_ realm: Realm) -> [String] {
     var lines: [String] = []
     let stations = realm.objects(Station.self)
@@ -90,10 +90,10 @@ enum ObjectSample {
     return lines
   }
 
-  /// A change that reads and writes what is there; nothing is left of it.
+  /// Makes a change that reads and writes objects, and checks the numbers of objects after it.
   static func change(_ realm: Realm) throws {
     let (stations, visits) = (realm.objects(Station.self).count, realm.objects(Visit.self).count)
-    // A forger may have left fewer.
+    // A forged file may have fewer objects.
     guard stations > 1 else { return }
     try realm.write {
       realm.create(Station.self, value: ["key": "new"])

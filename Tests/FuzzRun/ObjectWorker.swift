@@ -4,17 +4,17 @@ import RealmStorage
 import Synchronization
 import RealmTestSupport
 
-/// The process in which a realm of objects is used that something happened to, state by state. It tells each state before
-/// it begins, and ends where one stops the program.
+/// The process that uses damaged realms of objects, state by state. It reports each state before it begins, and ends if
+/// a state stops the program.
 struct ObjectWorker {
-  /// The undamaged file.
+  /// The path of the undamaged file.
   let path: String
   let first: Int
   let seed: UInt64
   let isEncrypted: Bool
   let isQuick: Bool
 
-  /// How the messages begin that a file may stop a program with.
+  /// The beginnings of the messages with which a damaged file may stop a program.
   private static let messages = ["Unreadable", "Unwritable"]
   private static let current = Atomic<Int>(0)
 
@@ -57,7 +57,7 @@ struct ObjectWorker {
     try Realm(configuration: ObjectSample.configuration(path, key))
   }
 
-  /// Beside the sample, so that what a stop leaves goes with it.
+  /// Makes a copy beside the sample, so that files that a stopped process leaves are removed with the sample.
   private func copy<Result>(_ bytes: [UInt8], _ body: (String) throws -> Result) throws -> Result {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
       .appendingPathComponent(UUID().uuidString)
@@ -68,7 +68,7 @@ struct ObjectWorker {
     return try body(file.path)
   }
 
-  /// At once: what comes next may be a trap.
+  /// Prints a line and flushes it at once, because a trap may come next.
   private static func tell(_ line: String) {
     print(line)
     fflush(nil)

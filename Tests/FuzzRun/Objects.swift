@@ -2,8 +2,8 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// A realm of objects that something happened to, used as an app does: what it reads is right, or an error is thrown, or
-/// the program stops by a message that says why. A stop ends a process, so the states run in another one.
+/// A damaged realm of objects is used like an app uses it. What it reads must be right, or an error is thrown, or the
+/// program stops with a message that says why. A stop ends a process, so the states run in another process.
 struct Objects {
   let key: [UInt8]?
 
@@ -53,24 +53,24 @@ struct Objects {
   }
 }
 
-/// What happened to a file.
+/// What was changed in a file.
 enum Damage {
   case flip(offset: Int, by: UInt8)
   case truncation(length: Int)
   case garbage(length: Int)
   case forgery(Int)
 
-  /// The states of a run, the same for the same file and seed.
+  /// The states of a run. They are the same for the same file and seed.
   static func list(_ bytes: [UInt8], isEncrypted: Bool, seed: UInt64, isQuick: Bool) -> [Damage] {
     var generator = SeededGenerator(seed: seed)
     var list: [Damage] = []
-    // Where nothing stands, one byte is like the next.
+    // In unused parts of the file one byte is like the next, so only some of these bytes are changed.
     for offset in bytes.indices where bytes[offset] != 0 || generator.below(10) == 0 {
       if isQuick, generator.below(isEncrypted ? 60 : 30) > 0 { continue }
       list.append(.flip(offset: offset, by: UInt8(1 + generator.below(255))))
     }
     for end in stride(from: 0, to: bytes.count, by: FilePlace.page) {
-      // A file of no bytes is not damaged: it becomes a new realm.
+      // A file of no bytes is not damaged, because it becomes a new realm.
       for length in [end - 1, end, end + 1] where length > 0 && length < bytes.count {
         list.append(.truncation(length: length))
       }
@@ -99,6 +99,6 @@ enum Damage {
     }
   }
 
-  /// What is read, where anything is, is what was written.
+  /// True if everything that can be read must be what was written.
   var keepsContent: Bool { if case .forgery = self { false } else { true } }
 }

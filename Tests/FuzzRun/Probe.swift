@@ -1,13 +1,13 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Opens a file that something happened to, reads all of it and checks it.
+/// Opens a changed file, reads all of it and checks it.
 enum Probe {
   enum Outcome {
     case refused(StorageError)
-    /// It opens, and reading it throws.
+    /// The file opens, but reading it throws an error.
     case unreadable(StorageError)
-    /// The fingerprint of all it holds.
+    /// The file opens and was read. The number is the fingerprint of its content.
     case content(UInt64)
   }
 
@@ -22,7 +22,7 @@ enum Probe {
     return try look(at: database.snapshot())
   }
 
-  /// Versions that are kept by name: where one can't be read the check says so.
+  /// Reads the versions that are kept by name. If one can't be read, the integrity check must report it.
   private static func lookAtNames(of database: Database) throws {
     guard let names = try? database.namedVersions() else { return }
     for name in names {
@@ -38,7 +38,7 @@ enum Probe {
     }
   }
 
-  /// The same for a file in a folder; what is written to it is not synced, which nobody here can tell.
+  /// Does the same with a file in a folder. Writes to it are not synced, which makes no difference here.
   static func look(atFile path: String, key: [UInt8]?) throws -> Outcome {
     let storage: FileStorage
     do throws(StorageError) {
@@ -75,7 +75,7 @@ enum Probe {
     }
   }
 
-  /// Looks each row up by all that finds it.
+  /// Finds each row by all indexes and links.
   private static func useIndexes(_ snapshot: Snapshot) throws {
     for name in [TableModel.name, CompanionModel.name] {
       guard let table = try snapshot.table(name) else { continue }
@@ -95,7 +95,7 @@ enum Probe {
     }
   }
 
-  /// Asks of each column what queries can.
+  /// Runs all kinds of conditions on each column.
   private static func ask(_ snapshot: Snapshot) throws {
     guard let table = try snapshot.table(TableModel.name) else { return }
     for (position, column) in table.schema.columns.enumerated() {
@@ -104,7 +104,7 @@ enum Probe {
     }
   }
 
-  /// Conditions of every kind that a column can be asked for.
+  /// Conditions of all kinds that are possible for a column.
   static func questions(_ column: Column, _ position: Int) -> [Predicate] {
     let path = ColumnPath(position)
     var questions: [Predicate] = [

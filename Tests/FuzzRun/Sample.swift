@@ -1,23 +1,24 @@
 import RealmStorage
 import RealmTestSupport
 
-/// A small database as a file's bytes, and what its meta pages name.
+/// The bytes of a small database file, and the contents that its meta pages name.
 ///
-/// Plain ones differ between runs of one seed in the file's number only; encrypted ones in every sealed byte.
+/// Plain samples of one seed differ between runs only in the file's number. Encrypted samples differ in each sealed
+/// byte.
 struct Sample {
   let name: String
   let key: [UInt8]?
   let isClean: Bool
   let bytes: [UInt8]
-  /// What the newest version holds.
+  /// The content of the newest version.
   let content: Content
   let newest: UInt64
-  /// Fingerprints of what the versions hold that the meta pages name.
+  /// The fingerprints of the contents of the versions that the meta pages name.
   let named: Set<UInt64>
-  /// The nodes of the newest version.
+  /// The refs of the nodes of the newest version.
   let nodes: [Ref]
 
-  /// Plain and encrypted, cleanly closed and not.
+  /// Plain and encrypted samples, cleanly closed and not.
   static func all(seed: UInt64) throws -> [Sample] {
     var samples: [Sample] = []
     for isEncrypted in [false, true] {
@@ -30,12 +31,12 @@ struct Sample {
 
   static func options(_ key: [UInt8]?) -> Database.Options {
     var options = Database.Options(encryptionKey: key, decryptedMemory: 1 << 22)
-    // Tables are small here: their clusters are, so that there are full ones.
+    // The tables are small. The clusters are small, too, so that some of them are full.
     options.clusterRows = 8
     return options
   }
 
-  /// For each byte, whether the newest version needs it: it lies in one of its nodes.
+  /// For each byte, whether it lies in a node of the newest version, so that the version needs it.
   var reached: [Bool] {
     var reached = [Bool](repeating: false, count: bytes.count)
     let nonce = key == nil ? 0 : 24
@@ -58,17 +59,17 @@ struct Sample {
     var content = Content()
     var fingerprints = [database.version: content.fingerprint]
     for round in 0..<rounds {
-      // The last two are full: the meta pages of a file that is not closed then name both.
+      // The last two commits are full. If the file is not closed, its meta pages name both of them.
       try database.write(round == 3 ? .relaxed : .full) { transaction in
         try change(round, transaction, &content, &generator)
       }
-      // Some nodes are reached by a named version only.
+      // The named version makes some nodes reachable only from it.
       if round == 4 { try database.keepVersion(named: "round \(round)") }
       fingerprints[database.version] = content.fingerprint
     }
     let nodes = try database.snapshot().nodes()
     if isClean { database.close() }
-    // The database closes when it goes.
+    // The database is closed when it is released.
     let bytes = withExtendedLifetime(database) { storage.bytes }
     let named = try namedFingerprints(bytes, fingerprints)
     guard named.contains(content.fingerprint), named.count == (isClean ? 1 : 2) else {
@@ -124,7 +125,7 @@ struct Sample {
     for _ in 0..<(round == 0 ? 60 : 3) {
       if let wrong = try things.change(table, &generator) { throw Violation(wrong) }
     }
-    // So that nodes of large collections are among those that are damaged.
+    // The large collections are there so that their nodes are damaged, too.
     if round == 1 { try things.growCollections(table, &generator) }
     content.things = things
     try Workload.changeLinked(transaction, &content, &generator)
@@ -152,7 +153,7 @@ struct Sample {
     content.trees[name, default: [:]][key] = value
   }
 
-  /// Eight bytes: all keys of the tree have one length.
+  /// A number as eight bytes, because all keys of the tree have the same length.
   private static func number(_ value: Int) -> [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * (7 - $0))) }
   }

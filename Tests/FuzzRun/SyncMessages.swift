@@ -5,8 +5,8 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// A client and a server, of which one hears something else than the other one said. What is heard harms
-/// nobody but who said it: files stay sound, others are served, and nothing that was written is lost.
+/// A client and a server, one of which receives changed messages of the other. A changed message may only harm its
+/// sender: files stay sound, other clients are served, and nothing that was written is lost.
 struct SyncMessages {
   let seed: UInt64
 
@@ -22,14 +22,14 @@ struct SyncMessages {
       ("decided", stage.decided), ("applied", stage.applied), ("resets", stage.resets),
       ("problems", stage.problems),
     ]
-    // Where no changed message gets anywhere, nothing is tried.
+    // If no changed message is accepted anywhere, the run has tried nothing.
     guard stage.decided > 0, stage.applied > 0, stage.resets > 0, stage.problems > 0 else {
       throw Violation("\(part.name), seed \(part.seed): changed messages reach too little: \(part.figures)")
     }
   }
 }
 
-/// The files of a server and two clients, which are as they were before each state.
+/// The files of a server and two clients. They are the same before each state.
 private final class Stage {
   private let world: SyncedWorld
   private let serverStorage: ByteStorage
@@ -39,10 +39,9 @@ private final class Stage {
   private let downward: [[UInt8]]
   private let earlierUpward: [[UInt8]]
   private let earlierDownward: [[UInt8]]
-  /// So many changesets did the server decide.
+  /// The number of changesets that the server decided.
   private(set) var decided = 0
-  /// So many steps did the client apply, so often was its file reset, and so often did a problem end its
-  /// session.
+  /// The numbers of steps that the client applied, of resets of its file, and of problems that ended its session.
   private(set) var applied = 0
   private(set) var resets = 0
   private(set) var problems = 0
@@ -86,7 +85,7 @@ private final class Stage {
       peer.time += 100
       try peer.receive(frame, from: id)
       if generator.chance(70) { try peer.run() }
-      // A session that was ended takes nothing more.
+      // A session that was ended takes no more messages.
       if peer.hasEnded(id), generator.chance(50) { id = peer.server.connect(user: SyncedWorld.user) }
     }
     try peer.run()
@@ -109,7 +108,8 @@ private final class Stage {
     return count
   }
 
-  /// Another client is served, the real file of the client comes back, and both show what the server has.
+  /// Checks that another client is served, that the client's real file can come back, and that both show what the
+  /// server has.
   private func checkHonest(_ peer: ServerPeer) throws {
     let neighbour = ClientPeer(try openNeighbour(), SyncedWorld.neighbour)
     try neighbour.write(peer) { writer in try writer.create(900, field: 1, "of an honest client") }
@@ -149,7 +149,7 @@ private final class Stage {
     try checkReturn(database, before, isStrict: !hasApplied, time)
   }
 
-  /// Counts what happened; answers whether a step was applied.
+  /// Counts what happened. Returns whether a step was applied.
   private func note(_ actions: [ClientSession.Action]) throws -> Bool {
     var hasApplied = false
     for action in actions {
@@ -168,7 +168,7 @@ private final class Stage {
     return hasApplied
   }
 
-  /// What is not acknowledged is still pending.
+  /// Checks that changesets that were not acknowledged are still pending.
   private func checkNothingIsLost(_ database: Database, _ before: [UInt64: [UInt8]]) throws {
     let position = try database.inClientFile { $0.position }
     let acknowledged = position.decided.sequence &+ position.earlierSequences
@@ -178,10 +178,10 @@ private final class Stage {
     }
   }
 
-  /// The file goes on with an honest server.
+  /// Checks that the file goes on with an honest server.
   ///
-  /// - Parameter isStrict: no step was applied. A step that tells something wrong may make of the objects
-  ///   what no server can go on from: the client says so then, and keeps its changes.
+  /// - Parameter isStrict: true if no step was applied. A wrong step may give the objects a content from which no
+  ///   server can go on. The client then reports that, and keeps its changes.
   private func checkReturn(
     _ database: Database, _ before: [UInt64: [UInt8]], isStrict: Bool, _ time: UInt64
   ) throws {

@@ -1,8 +1,8 @@
 import RealmStorage
 import RealmTestSupport
 
-/// A file of device sync that something happened to, used as who owns it does: what it reads and says is what
-/// it would have been, or there is an error.
+/// A changed file of device sync is used by its owner. What the owner reads and sends is the same as without the
+/// change, or there is an error.
 struct SyncedFiles {
   let sample: SyncedSample
 
@@ -10,7 +10,7 @@ struct SyncedFiles {
     let storage = try ByteStorage()
     try flip(storage, part)
     try cut(storage, part)
-    // Whoever forges an encrypted file needs the key, and may do anything then.
+    // To forge an encrypted file one needs its key, and with the key one can write anything.
     if sample.key == nil { try SyncedForgeries(sample: sample).run(storage, part) }
   }
 
@@ -45,8 +45,8 @@ struct SyncedFiles {
     }
   }
 
-  /// The bytes of the meta pages and of the nodes; of others one in 97, since one is like the next there.
-  /// Quick: a sample of them.
+  /// The offsets of the bytes of the meta pages and of the nodes, and of each 97th of the other bytes, because these are
+  /// like their neighbours. A quick run uses only some of these offsets.
   private func offsets(_ part: Part) -> [Int] {
     let all = sample.bytes.indices.filter { offset in
       offset < 2 * FilePlace.page || sample.reached[offset] || offset % 97 == 0
@@ -70,7 +70,7 @@ struct SyncedFiles {
     }
   }
 
-  /// The ends of pages with one byte more and less, and some lengths at random.
+  /// The lengths one byte below and above the ends of pages, and some random lengths.
   private func lengths(_ part: Part) -> [Int] {
     var generator = part.generator(sample.bytes.count + 1)
     var lengths = (0..<(part.isQuick ? 40 : 3_000)).map { _ in generator.below(sample.bytes.count) }

@@ -2,12 +2,12 @@ import RealmStorage
 import RealmSyncClient
 import RealmTestSupport
 
-/// Files of device sync that are forged: what the sync keeps in them says something else, and all checksums
-/// fit. Using them still ends, with a typed error or without one.
+/// Forged files of device sync. The data that the sync keeps in them is changed, and all checksums fit. Using such a
+/// file must still end, with a typed error or without an error.
 struct SyncedForgeries {
   let sample: SyncedSample
 
-  /// An entry of a tree in which the sync keeps what it knows.
+  /// An entry of a tree in which the sync keeps its data.
   private struct Entry {
     let tree: String
     let key: [UInt8]
@@ -20,13 +20,14 @@ struct SyncedForgeries {
     try forgeNodes(storage, part)
   }
 
-  /// Leaves in the storage what `body` made of the file.
+  /// Fills the storage with the file, changed by `body`.
   private func change(_ storage: ByteStorage, _ body: (WriteTransaction) throws -> Void) throws {
     storage.fill(sample.bytes)
     storage.fill(try changed(storage, body))
   }
 
-  /// The database is gone when this returns: a storage is filled when nobody has it open.
+  /// Makes a change in a database that is released before this returns, because a storage is filled only while no
+  /// database has it open.
   private func changed(
     _ storage: ByteStorage, _ body: (WriteTransaction) throws -> Void
   ) throws -> [UInt8] {
@@ -48,7 +49,7 @@ struct SyncedForgeries {
       var generator = part.generator((1 << 30) + number)
       try part.state("forgery \(number)") {
         var options = SyncedUse.Options()
-        // What stands in the trees is the sync's own. It must not bring the objects into disorder.
+        // These trees are data of the sync itself. A change of them must not damage the objects.
         options.checksResult = true
         try change(storage) { transaction in
           for _ in 0...generator.below(3) {
@@ -86,7 +87,7 @@ struct SyncedForgeries {
     switch generator.below(10) {
     case 0: try tree.removeValue(for: entry.key)
     case 1:
-      // No key is longer than 1,024 bytes.
+      // The key is cut, because a key may have at most 1,024 bytes.
       let key = ByteChanges.changed(entry.key, &generator).prefix(500)
       try tree.set(value, for: Array(key))
     case 2:
@@ -96,7 +97,8 @@ struct SyncedForgeries {
     }
   }
 
-  /// There are many records and entries of the history, and few of all else: each kind is as likely.
+  /// A random entry. There are many records and entries of the history, and few of other kinds, so the kind is chosen
+  /// first.
   private func entry(of entries: [Entry], _ generator: inout SeededGenerator) -> Entry {
     var kinds: [String: [Entry]] = [:]
     for entry in entries {
@@ -146,11 +148,11 @@ struct SyncedForgeries {
 
   // MARK: - Parts of a step
 
-  /// A part of a step changes while it stands in the file, before the last part comes.
+  /// Changes a part of a step while it is stored in the file, before the last part comes.
   private func forgeParts(_ storage: ByteStorage, _ part: Part) throws {
     var options = SyncedUse.Options()
     options.checksResult = true
-    // The first part stands under the kind 4 and the number 0.
+    // The first part has the key of kind 4 and number 0.
     let key: [UInt8] = [4, 0, 0, 0, 0, 0, 0, 0, 0]
     for number in 0..<(part.isQuick ? 150 : 10_000) {
       var generator = part.generator((2 << 30) + number)
@@ -169,7 +171,7 @@ struct SyncedForgeries {
 
   // MARK: - Nodes
 
-  /// Any node of the file changes, also those that no transaction can write otherwise.
+  /// Changes any node of the file, also nodes that no transaction can write differently.
   private func forgeNodes(_ storage: ByteStorage, _ part: Part) throws {
     var options = SyncedUse.Options()
     options.writes = false

@@ -2,9 +2,9 @@ import RealmStorage
 import RealmSyncSupport
 import RealmTestSupport
 
-/// A file of device sync as a file's bytes, and what using it comes to.
+/// The bytes of a file of device sync, and the result of using it.
 ///
-/// It was closed cleanly, so both of its meta pages name one version.
+/// The file was closed cleanly, so both of its meta pages name the same version.
 struct SyncedSample {
   enum Owner: String, CaseIterable {
     case client, server
@@ -14,9 +14,9 @@ struct SyncedSample {
   let key: [UInt8]?
   let bytes: [UInt8]
   let use: SyncedUse
-  /// For each byte, whether the version of the file needs it: it lies in one of its nodes.
+  /// For each byte, whether it lies in a node of the file's version, so that the version needs it.
   let reached: [Bool]
-  /// What using the untouched file comes to.
+  /// The fingerprint that results from using the unchanged file.
   let untouched: UInt64
 
   static func name(_ owner: Owner, _ key: [UInt8]?) -> String {

@@ -5,10 +5,10 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// Uses a file of device sync as who owns it does: reads all of it, and goes on with a session.
+/// Uses a file of device sync like its owner: it reads the whole file, and goes on with a session.
 struct SyncedUse {
   let owner: SyncedSample.Owner
-  /// What clients say to a server that is used.
+  /// The messages of clients to a server that is used.
   let talks: [Talk]
 
   struct Talk {
@@ -17,28 +17,28 @@ struct SyncedUse {
   }
 
   enum Outcome {
-    /// It does not open.
+    /// The file does not open.
     case refused(any Error)
-    /// Using it throws.
+    /// Using the file throws an error.
     ///
-    /// - isFound: the check of the file finds damage too.
+    /// - isFound: whether the integrity check of the file finds damage, too.
     case unreadable(any Error, isFound: Bool)
-    /// A number of all that was read and told.
+    /// A hash of everything that was read and sent.
     ///
-    /// - isSound: the check of the file finds nothing.
+    /// - isSound: whether the integrity check of the file finds nothing.
     case content(UInt64, isSound: Bool)
   }
 
   struct Options {
-    /// The app writes an object. A forger may have changed the classes, which an app looks at before.
+    /// True if the app writes an object. A forger may have changed the classes, which an app checks before it writes.
     var writes = true
-    /// The check is to find nothing in what the use leaves.
+    /// True if the integrity check must find nothing in the file after its use.
     var checksResult = false
   }
 
-  /// - Parameter between: is called when a part of a step stands in a client's file, before the last part
-  ///   comes.
-  /// - Throws: `Violation`; errors that are not those of the storage engine or of device sync.
+  /// - Parameter between: the closure that is called when a part of a step is stored in a client's file and the last
+  ///   part has not come.
+  /// - Throws: `Violation`, and errors that are not those of the storage engine or of device sync.
   func look(
     at storage: ByteStorage, key: [UInt8]?, _ options: Options = Options(),
     between: (Database) throws -> Void = { _ in }
@@ -101,7 +101,7 @@ struct SyncedUse {
     }
   }
 
-  /// Reads all that the client keeps beside its objects.
+  /// Reads everything that the client keeps beside its objects.
   private func readFile(_ database: Database, _ hash: inout Fingerprint) throws {
     try database.inClientFile { file in
       let position = file.position
@@ -123,7 +123,7 @@ struct SyncedUse {
       }
       let hasParts = try file.hasStagedParts
       hash.add(text: hasParts ? "parts" : "no parts")
-      // The app asks for something else. That is forgotten with the transaction.
+      // The app asks for another query set. The change is discarded with the transaction.
       _ = try file.setQueries([QuerySet.Query(table: ModelClass.name, predicate: "")])
     }
   }
@@ -139,7 +139,7 @@ struct SyncedUse {
     }
     let isNew = try database.inClientFile { $0.number == .max }
     try receive(Self.welcome(isNew: isNew))
-    // Old parts of a step were forgotten, and the session waits for somebody to make that durable.
+    // Old parts of a step were removed, and the session waits until that is durable.
     actions += session.upload(time: SyncedWorld.time + 100)
     var first: UploadMessage?
     for case .send(.upload(let upload)) in actions where first == nil { first = upload }
@@ -162,7 +162,8 @@ struct SyncedUse {
         limits: ServerLimits().messages, time: SyncedWorld.time))
   }
 
-  /// A step tells first what others did, and then that a changeset of the file was decided as it was written.
+  /// Makes a step that first has changes of others, and then the decision of a changeset of the file, as it was
+  /// written.
   private static func step(
     _ position: ClientPosition, deciding upload: UploadMessage?
   ) -> (first: Step, last: Step) {
@@ -199,7 +200,8 @@ struct SyncedUse {
 
   // MARK: - Servers
 
-  /// Reads the history. Then clients that the server knows go on, and the server forgets what nobody needs.
+  /// Reads the history. Then the clients that the server knows go on, and the server trims the history that nobody
+  /// needs.
   private func useServer(_ database: Database, _ hash: inout Fingerprint) throws {
     let peer = try ServerPeer(database, seed: SyncedWorld.talkSeed, time: SyncedWorld.time)
     try readHistory(peer, &hash)
@@ -214,11 +216,11 @@ struct SyncedUse {
     }
     try peer.server.trim(offline: 1 << 50, time: peer.time)
     try peer.run()
-    // The session of a client was ended for it.
+    // A problem with the data ends the session of a client.
     if let problem = peer.server.lastProblem { throw problem }
   }
 
-  /// A forger may claim any number of versions.
+  /// The greatest number of versions that are read, because a forger may claim any number.
   private static let mostVersions: UInt64 = 500
 
   private func readHistory(_ peer: ServerPeer, _ hash: inout Fingerprint) throws {
@@ -245,12 +247,12 @@ struct SyncedUse {
   }
 }
 
-/// What a version of a file of device sync holds.
+/// The whole content of a version of a file of device sync.
 enum WholeContent {
-  /// A forger may claim any number of entries.
+  /// The greatest number of entries that are read, because a forger may claim any number.
   private static let mostEntries = 20_000
 
-  /// Adds the trees, the rows of the tables and the changelog.
+  /// Adds the trees, the rows of the tables and the changelog to a hash.
   static func add(_ snapshot: Snapshot, to hash: inout Fingerprint) throws {
     var left = mostEntries
     for name in try snapshot.treeNames().prefix(16) {

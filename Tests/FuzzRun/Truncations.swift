@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmTestSupport
 
-/// A file cut to every length.
+/// Truncates a file to each length.
 struct Truncations {
   let sample: Sample
 
@@ -13,7 +13,7 @@ struct Truncations {
         try judge(Probe.look(at: storage, key: sample.key))
       }
     }
-    // A real file, whose mapping has no memory past its end.
+    // These states use a file on the disk, whose mapping has no memory past its end.
     for length in edges {
       try part.state("length \(length) of a file") {
         try withFile(sample.bytes[..<length]) { path in
@@ -30,14 +30,14 @@ struct Truncations {
     }
   }
 
-  /// All; quick: the ends of pages, and some at random.
+  /// All lengths. In a quick run they are the ends of pages and some random lengths.
   private func lengths(_ part: Part) -> [Int] {
     guard part.isQuick else { return Array(sample.bytes.indices) }
     var generator = part.generator(0)
     return edges + (0..<300).map { _ in generator.below(sample.bytes.count) }
   }
 
-  /// The ends of pages, and one byte more and less.
+  /// The lengths at the ends of pages, and one byte more and less.
   private var edges: [Int] {
     var edges: [Int] = []
     for end in stride(from: 0, through: sample.bytes.count, by: FilePlace.page) {

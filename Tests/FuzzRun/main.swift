@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Gives the storage engine files, and decoders bytes, that are not as anybody made them.
+/// Gives changed files to the storage engine, and changed bytes to decoders.
 struct FuzzRunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fuzz-run",

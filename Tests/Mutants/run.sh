@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the engine with one rule removed at a time and fails unless the crash run finds the loss.
+# Builds the engine with one rule removed at a time. Fails unless the crash run finds the loss for each of these mutants.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 states="${STATES:-200000}"

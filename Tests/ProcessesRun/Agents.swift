@@ -2,8 +2,9 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// Processes ask to be the one that has the session of a synced file, give it up, close the file, are killed, and write meanwhile: one of them has it at a time, and
-/// whoever asks next gets it when that one is gone, however it went.
+/// Processes ask for the session of a synced file, give it up, close the file, are killed, and write meanwhile. At most
+/// one process has the session at a time. When it has given the session up or has ended, however it ended, the next
+/// process that asks gets the session.
 struct Agents {
   let part: Part
 

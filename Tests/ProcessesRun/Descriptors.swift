@@ -11,7 +11,8 @@ import RealmTestSupport
   import Musl
 #endif
 
-/// Processes that were started without standard input, output or error: what they print goes into no file of ours.
+/// Processes that were started without standard input, output or error. What they print must not get into a file of
+/// ours.
 struct Descriptors {
   let part: Part
 
@@ -55,7 +56,7 @@ final class Line: Object {
   @Persisted var text: String
 }
 
-/// Opens files in all ways there are, and says so each time, where nobody may hear it.
+/// Opens files in all possible ways, and prints a text after each, in a process that has no standard output.
 struct Unheard {
   static let complaint = ".complaint"
   static let text = "nobody hears this"
@@ -85,7 +86,7 @@ struct Unheard {
     let database = try Database(path: path, options: options)
     try speak("a new file is open")
     try database.write { try $0.tree("a").set([1], for: [1]) }
-    // Somebody waits: for that there is one descriptor more.
+    // A wait needs one more file descriptor.
     _ = try database.waitForCommit(after: database.version, timeout: .milliseconds(1))
     try speak("something was written")
     try database.snapshot().copy(to: path + ".copied", encryptionKey: options.encryptionKey)
@@ -123,7 +124,7 @@ struct Unheard {
     guard realm.objects(Line.self).count == 1 else { throw Violation("the seed is lost") }
   }
 
-  /// Prints in every way, and looks whether a file of ours has a descriptor that is printed to.
+  /// Prints in every way, and checks that no file of ours has a descriptor that is printed to.
   private func speak(_ occasion: String) throws {
     print(Self.text)
     fflush(nil)

@@ -2,8 +2,8 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// Processes that open one empty file at once, some of which are killed meanwhile: it stays empty or becomes a database, once,
-/// and nobody loses what it has committed.
+/// Processes that open the same empty file at once, some of which are killed meanwhile. The file stays empty or becomes
+/// a database exactly once, and no process loses a commit.
 struct Filling {
   let part: Part
   private static let openers = 3
@@ -26,7 +26,7 @@ struct Filling {
         atPath: scene.path, contents: nil, attributes: [.posixPermissions: mode])
     else { throw Violation("no empty file") }
     let children = try (0..<Self.openers).map { _ in try scene.spawn(.obey) }
-    // All have come as far as to take orders.
+    // Each process has started when it has answered this order.
     for child in children { try child.succeed(.close) }
     for child in children { child.tell(Servant.Order.open.rawValue) }
     usleep(UInt32(generator.below(4000)))

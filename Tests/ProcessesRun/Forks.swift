@@ -10,8 +10,8 @@ import RealmTestSupport
   import Musl
 #endif
 
-/// Processes fork while they have a file open. The child reads what it inherited and is refused the rest; the parent
-/// goes on, its lock and its pins are as they were.
+/// Processes fork while they have a file open. The child reads the snapshots that it inherited, and everything else is
+/// refused. The parent goes on, and its lock and its pins are unchanged.
 struct Forks {
   let part: Part
 
@@ -31,11 +31,13 @@ struct Forks {
   }
 }
 
-/// The process that forks. It has no other threads of its own: a child of fork has only the one that called it.
+/// The process that forks. It has no other threads of its own, because after a fork the child has only the thread that
+/// called it.
 struct Forker {
   let path: String
   let isEncrypted: Bool
-  /// Bit 0: in an open transaction. Bit 1: the child closes the database and exits with all that is done at exit.
+  /// If bit 0 is set, the process forks while a transaction is open. If bit 1 is set, the child closes the database and
+  /// calls `exit`, which also runs the exit handlers.
   let seed: UInt64
 
   func run() throws {
@@ -55,7 +57,7 @@ struct Forker {
     close(signal.read)
     if let transaction { try writer.end(transaction) }
     for _ in 0..<100 { try writer.commit() }
-    // While the child looks, its snapshot lies in pages that we would use again.
+    // While the child checks its snapshot, the snapshot lies in pages that the parent would reuse without its pin.
     close(signal.write)
     for _ in 0..<100 { try writer.commit() }
     let status = Child.end(of: child)
@@ -84,7 +86,7 @@ struct Forker {
       }
       try Self.expectForked("a snapshot") { _ = try database.snapshot() }
       try Self.expectForked("a transaction") { _ = try database.beginWrite() }
-      // Until the parent closes its end.
+      // The call returns when the parent closes its end.
       var byte: UInt8 = 0
       while read(signal.read, &byte, 1) < 0, errno == EINTR {}
       for _ in 0..<20 where try Ledger.fingerprint(snapshot) != known {
@@ -109,7 +111,7 @@ struct Forker {
     throw Violation("a forked child is given \(what)")
   }
 
-  /// Another process waits while our transaction is open, and builds on what we commit.
+  /// Checks that another process waits while our transaction is open, and builds on our commit.
   private func holdLock(_ database: Database, _ writer: inout LedgerWriter) throws {
     let other = try Scene(path: path, isEncrypted: isEncrypted).spawn(.obey)
     try other.succeed(.open)
@@ -129,7 +131,7 @@ struct Forker {
 
   // MARK: - Forking
 
-  /// Swift hides the call, for good reasons.
+  /// Swift does not offer this call, because a child of a process with threads can do very little safely.
   static func fork() throws -> pid_t {
     guard let address = dlsym(dlopen(nil, RTLD_NOW), "fork") else { throw Violation("there is no fork") }
     let call = unsafeBitCast(address, to: (@convention(c) () -> pid_t).self)
@@ -139,7 +141,7 @@ struct Forker {
   }
 }
 
-/// Commits of slot 0, by one thread.
+/// Commits to slot 0 from one thread.
 private struct LedgerWriter {
   let database: Database
   private(set) var count = 0

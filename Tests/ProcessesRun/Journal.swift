@@ -8,23 +8,23 @@ import RealmTestSupport
   import Musl
 #endif
 
-/// What a worker notes of its commits, in a file of its own: what was written there outlives `kill -9`.
+/// A worker's notes about its commits, in a file of its own. What was written there survives `kill -9`.
 ///
-/// Records are appended by one call each and never cross a page, so that a kill leaves whole ones.
+/// Each record is appended by one call and never crosses a page, so a kill leaves only whole records.
 final class Journal {
   enum Kind: UInt64 {
-    /// A transaction that will make the slot's count this number.
+    /// A transaction has begun that will make the slot's count this number.
     case begun = 1
-    /// Its commit returned.
+    /// The commit of that transaction has returned.
     case acknowledged = 2
-    /// What a successor found in the file, under the writer's lock: no other outcome is possible any more.
+    /// The count that a later worker found in the file under the writer's lock. No other outcome is possible any more.
     case settled = 3
   }
 
   private static let size = 16
   private let descriptor: CInt
 
-  /// Opens it for appending, making it where there is none.
+  /// Opens the journal for appending, and makes it if there is none.
   init(path: String) throws {
     descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw Violation("no journal at \(path): error \(errno)") }
@@ -41,11 +41,11 @@ final class Journal {
 
   // MARK: - Reading
 
-  /// How far a slot is known to have come.
+  /// The known progress of a slot.
   struct Progress {
-    /// The count its last transaction was to make.
+    /// The count that the slot's last transaction was to make.
     var begun = 0
-    /// The count it must have at least.
+    /// The least count that the slot must have.
     var acknowledged = 0
 
     mutating func note(_ kind: Kind, _ number: Int) {
@@ -60,7 +60,7 @@ final class Journal {
   private(set) var progress = Progress()
   private var position: off_t = 0
 
-  /// Takes in what was appended since.
+  /// Reads the records that were appended since the last call.
   func catchUp() throws -> Progress {
     var words = [UInt64](repeating: 0, count: 8192)
     while true {

@@ -2,10 +2,11 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// Workers commit and read; one after another is killed at a random moment and replaced.
+/// Workers that commit and read. Again and again one of them is killed at a random moment and replaced.
 ///
-/// After each kill: nothing acknowledged by anybody is lost, of the killed one's last commit there is all or nothing,
-/// and held snapshots are as they were. The kill may fall into opening, recovering and closing, too.
+/// After each kill no acknowledged commit of any worker is lost, the last commit of the killed worker is there
+/// completely or not at all, and held snapshots are unchanged. The kill may also happen while a worker opens the file,
+/// recovers it or closes it.
 struct Kills {
   let part: Part
 
@@ -39,10 +40,11 @@ private struct Round {
   private let slots: Range<Int>
   private var generator: SeededGenerator
   private var workers: [Int: Child] = [:]
-  /// Ours, open through some of the kills, so that it sees others recover and recovers itself.
+  /// The database of this process. It is open through some of the kills, so that it sees other processes recover, and
+  /// recovers by itself.
   private var database: Database?
   private var held = HeldSnapshots()
-  /// Kills that fell into a commit.
+  /// The number of kills that happened during a commit.
   private(set) var uncertain = 0
 
   init(scene: Scene, slots: Range<Int>, generator: SeededGenerator) {
@@ -65,7 +67,7 @@ private struct Round {
     if number % 5 == 0 { try waitForProgress() }
   }
 
-  /// All workers at once, so that the first to open have each other for company.
+  /// Starts all missing workers at once, so that the workers that open the file first do so together.
   private mutating func startMissing() throws {
     for slot in slots where workers[slot] == nil {
       workers[slot] = try scene.spawn(.write, slots: slot..<slot + 1, seed: generator.next() >> 1)
@@ -78,7 +80,7 @@ private struct Round {
     if number % 10 == 9 { try Scene.check(snapshot) }
     try held.verify()
     try named(database)
-    // Begin-write recovers what the killed one left, where no other was faster.
+    // Beginning a transaction recovers what the killed worker left, unless another worker was faster.
     if generator.chance(30) {
       try database.beginWrite().cancel()
       try scene.verify(database, slots: slots)
@@ -94,14 +96,14 @@ private struct Round {
     if generator.chance(20) { try held.releaseOldest() }
   }
 
-  /// What is kept by name is whole, whoever named it and was killed.
+  /// Checks that the versions that are kept by names are whole, also if the worker that named them was killed.
   private func named(_ database: Database) throws {
     for name in try database.namedVersions() {
       if let snapshot = try database.snapshot(named: name.name) { _ = try Ledger.verify(snapshot) }
     }
   }
 
-  /// Who is left must go on: the killed one's lock is free.
+  /// Checks that the remaining workers go on, because the lock of the killed worker is free.
   private func waitForProgress() throws {
     for (slot, worker) in workers {
       let slots = slot..<slot + 1
@@ -123,7 +125,7 @@ private struct Round {
 }
 
 extension Database {
-  /// Nobody holds a version: the dead hold none.
+  /// Checks that no version is pinned. Pins of dead processes do not count any more.
   func pinsAreGone() throws {
     try beginWrite().cancel()
     let pins = try self.pins()

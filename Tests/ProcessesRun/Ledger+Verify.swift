@@ -2,7 +2,7 @@ import RealmStorage
 import RealmTestSupport
 
 extension Ledger {
-  /// The count of each slot, of a version that satisfies all that any version does.
+  /// Checks that a version satisfies the rules of the ledger. Returns the count of each slot.
   static func verify(_ snapshot: Snapshot) throws -> [Int: Int] {
     guard let accounts = try snapshot.table("accounts"), let slots = try snapshot.table("slots"),
       let entries = try snapshot.table("entries")
@@ -14,7 +14,7 @@ extension Ledger {
     return counts
   }
 
-  /// The same of one slot only, and faster.
+  /// Checks some of the rules for one random slot only, which is faster.
   static func glance(_ snapshot: Snapshot, _ generator: inout SeededGenerator) throws {
     guard let slots = try snapshot.table("slots"), let entries = try snapshot.table("entries"),
       slots.count > 0
@@ -94,7 +94,7 @@ extension Ledger {
     }
   }
 
-  /// Tells the content of a version from that of any other.
+  /// The fingerprint of a version's content, by which it is told from other contents.
   static func fingerprint(_ snapshot: Snapshot) throws -> UInt64 {
     var hash = Fingerprint()
     for name in ["accounts", "slots", "entries"] {

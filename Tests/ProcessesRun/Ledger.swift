@@ -1,17 +1,18 @@
 import RealmStorage
 import RealmTestSupport
 
-/// What all workers write, and what every version of it satisfies whoever wrote last:
-/// the balances of all accounts sum to zero; each row carries a digest of its values; the row of each worker's slot
-/// counts its commits; of each slot there are the entries of its last commits, and its long value as the row tells it.
+/// The content that all workers write. Every version of it satisfies these rules, whichever worker wrote last: the
+/// balances of all accounts sum to zero; each row has a digest of its values; the row of each worker's slot counts the
+/// commits of the slot; each slot has the entries of its last commits, and a long value that fits the length and the
+/// digest in the slot's row.
 enum Ledger {
   static let accounts = 150
-  /// Entries of a slot that are kept.
+  /// The number of entries of a slot that are kept.
   static let window = 10
 
   enum Size {
     case small
-    /// More than 1 MiB: its nodes are synced before its meta page is written.
+    /// A transaction of more than 1 MiB. Its nodes are synced before its meta page is written.
     case large
   }
 
@@ -41,14 +42,14 @@ enum Ledger {
         ]))
   }
 
-  /// How many commits of a slot there are, in a transaction.
+  /// The number of commits of a slot that a transaction sees.
   static func count(of slot: Int, in transaction: WriteTransaction) throws -> Int {
     let slots = try table("slots", in: transaction)
     guard let row = try slots.row(withPrimaryKey: .int(Int64(slot))) else { return 0 }
     return Int(integer(try slots.value(1, ofRow: row)))
   }
 
-  /// The changes of a slot's commit number `number`.
+  /// Makes the changes of a slot's commit number `number`.
   static func write(
     _ transaction: WriteTransaction, slot: Int, number: Int, size: Size, _ generator: inout SeededGenerator
   ) throws {
@@ -78,7 +79,7 @@ enum Ledger {
     }
   }
 
-  /// Closes an account in favour of a new one.
+  /// Removes an account, and gives its balance to a new account.
   private static func replaceAccount(_ accounts: WritableTable, _ generator: inout SeededGenerator) throws {
     let row = try randomRow(accounts, &generator)
     let balance = integer(try accounts.value(1, ofRow: row))

@@ -2,8 +2,9 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// The folder beside the file is removed while nobody has the file open, which costs nothing, and while somebody has:
-/// that one writes no more, says why, and reads nothing wrong; who opens afterwards is refused or safe.
+/// The folder beside the file is removed while no process has the file open, which does no harm, and while a process
+/// has it open. That process then writes no more, reports the reason, and reads nothing wrong. A process that opens the
+/// file afterwards is refused or works safely.
 struct Management {
   let part: Part
 
@@ -70,18 +71,18 @@ struct Management {
     try first.expect(ErrorName.controlReplaced, at: .begin)
     try first.expect(ErrorName.controlReplaced, at: .write)
     try expect(first.follow(.look), newest, "the newest version")
-    // One that opens now knows nothing of the first one's pins.
+    // A process that opens the file now does not know the pins of the first process.
     let second = try scene.spawn(.obey)
     if case .done = try second.follow(.open) {
       for _ in 0..<100 { if case .refused = try second.follow(.write) { break } }
-      // A servant that finds neither a sound version nor an error ends, and is missed.
+      // A servant that finds neither a sound version nor an error ends, and the missing answer is noticed.
       _ = try second.follow(.look)
     }
     try expect(first.follow(.again), before, "the snapshot of version \(pinned)")
     _ = try first.follow(.look)
     try first.succeed(.close)
     _ = try second.follow(.close)
-    // With nobody there, all is as always.
+    // After both processes have closed the file, everything works as usual.
     try first.succeed(.open)
     try first.succeed(.write)
     try first.succeed(.look)
@@ -91,7 +92,7 @@ struct Management {
     database.close()
   }
 
-  /// What it was, or an error; nothing else.
+  /// Checks that an answer is an error or equals what was read before.
   private func expect(_ answer: Child.Answer, _ known: [UInt64], _ what: String) throws {
     if case .done(let found) = answer, found != known { throw Violation("\(what) reads differently") }
   }

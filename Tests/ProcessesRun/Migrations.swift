@@ -19,7 +19,7 @@ final class Card1: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// The same in the second version: the key is a text, the count has another name, and there is a list.
+/// The same class in the second version. Its key is a text, the count has another name, and there is a list.
 final class Card2: Object {
   @Persisted(primaryKey: true) var id: String
   @Persisted(indexed: true) var text = ""
@@ -29,7 +29,8 @@ final class Card2: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Processes that migrate a file: two at once, one that is killed at some moment, and one that must not since another has the file open.
+/// Processes that migrate a file: two at once, one that is killed at some moment, and one that is refused because
+/// another process has the file open.
 struct Migrations {
   let part: Part
 
@@ -44,7 +45,7 @@ struct Migrations {
       }
       try state(number, "killed") { scene, generator in
         let child = try scene.spawn(.migrate)
-        // It is killed when this lets go of it, where it has not come to its end.
+        // The process is killed when `child` is released, unless it has ended before.
         withExtendedLifetime(child) { _ = usleep(UInt32.random(in: 0..<60_000, using: &generator)) }
       }
       try state(number, "open elsewhere") { scene, _ in
@@ -68,7 +69,7 @@ struct Migrations {
         var generator = part.generator(number)
         try autoreleasepool { try Migrator.fill(Migrator.firstRealm(scene.path, scene.isEncrypted)) }
         try body(scene, &generator)
-        // Whatever happened, the file is as it was or as it is to be, and can be brought there.
+        // In each case the file has the first or the second version, and a process can migrate it.
         let child = try scene.spawn(.migrate)
         guard try child.line() == "migrated" else { throw Violation("the last migrator is refused") }
         try child.finish()

@@ -18,16 +18,17 @@ final class Note: Object {
   @Persisted var numbers: List<Int>
 }
 
-/// The process that forks while it has a realm open. The child reads the objects it inherited, is refused what it asks for
-/// beside that, and is stopped for a programmer's error as any process is.
+/// The process that forks while it has a realm open. The child reads the objects that it inherited, is refused
+/// everything else, and is stopped for a programmer's error like any process.
 struct ObjectForker {
   let path: String
   let isEncrypted: Bool
-  /// Bit 0: in an open transaction. Bit 1: which the child tries to commit.
+  /// If bit 0 is set, the process forks while a write transaction is open. If bit 1 is set too, the child tries to
+  /// commit that transaction.
   let seed: UInt64
 
   private static let count = 200
-  /// What the child ends with, stopped where it should be.
+  /// The exit status of a child that was stopped or refused where it should be.
   private static let stopped: CInt = 42
 
   private var configuration: Realm.Configuration {
@@ -63,7 +64,7 @@ struct ObjectForker {
     close(signal.read)
     if isWriting { try realm.commitWrite() }
     for round in 2..<30 { try realm.write { change(realm, round: round) } }
-    // While the child looks, what it reads lies in pages that we would use again.
+    // While the child checks its objects, they lie in pages that the parent would reuse without its pins.
     close(signal.write)
     for round in 30..<60 { try realm.write { change(realm, round: round) } }
     let status = Child.end(of: child)
@@ -107,7 +108,7 @@ struct ObjectForker {
     for note in realm.objects(Note.self) { note.text = Self.text(note.id, round: round) }
   }
 
-  /// By walking, by links, by keys and by a query.
+  /// Checks all notes by iterating, by links, by keys and by a query.
   private func check(_ realm: Realm, round: Int) throws {
     let notes = realm.objects(Note.self)
     var seen = 0

@@ -2,7 +2,7 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// Two threads of one process that take snapshots, look at them and give them up, as fast as they can.
+/// Two threads of one process that take snapshots, check them and give them up, as fast as they can.
 struct Readers {
   let path: String
   let isEncrypted: Bool
@@ -27,7 +27,7 @@ struct Readers {
     done.wait()
   }
 
-  /// Answers how many snapshots it took.
+  /// Reads until the process is stopped. Returns the number of snapshots that it took.
   private static func read(_ database: Database, _ generator: SeededGenerator) throws -> Int {
     let alarm = Alarm()
     alarm.start(patience: Run.patience)

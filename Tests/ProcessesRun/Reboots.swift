@@ -2,8 +2,8 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// The control file is of another boot or another file, or is no control file, when nobody has the file open. What it
-/// says is then forgotten, and the file opens as its last writer left it.
+/// The control file is of another boot or of another file, or it is no control file, while no process has the file
+/// open. The engine then ignores its content, and opens the file as its last writer left it.
 struct Reboots {
   let part: Part
 
@@ -32,7 +32,7 @@ struct Reboots {
     try flipWords()
   }
 
-  /// A worker that commits and is killed, or ends well.
+  /// Runs a worker that commits and then is killed or ends normally.
   private func leave(_ scene: Scene, isKilled: Bool, _ generator: inout SeededGenerator) throws {
     let writer = try scene.spawn(.write, slots: 0..<2, seed: generator.next() >> 1)
     _ = try writer.line()
@@ -63,11 +63,11 @@ struct Reboots {
     switch change {
     case .boot: try replace(ofOtherBoot(bytes, &generator))
     case .bootAndRest:
-      // What the boot before left may be anything.
+      // The remaining bytes of the control file of an earlier boot may have any value.
       let changed = try ofOtherBoot(bytes, &generator)
       try replace(changed.map { generator.chance(10) ? UInt8(generator.below(256)) : $0 })
     case .otherFile:
-      // A copy of the file takes its place.
+      // A copy of the file replaces the file.
       try FileManager.default.copyItem(atPath: scene.path, toPath: scene.path + ".copy")
       guard rename(scene.path + ".copy", scene.path) == 0 else { throw Violation("no copy at \(scene.path)") }
     case .random: try replace(generator.bytes(bytes.count))
@@ -95,8 +95,8 @@ struct Reboots {
 
   // MARK: - Words
 
-  /// One word of a control file of this boot is another: it may claim a failed sync, so an error or an older version is
-  /// right, wrong content is not.
+  /// Changes one word of a control file of this boot. The changed file may claim a failed sync, so an error or an older
+  /// version is right, but wrong content is not.
   private func flipWords() throws {
     for number in 0..<(part.isQuick ? 40 : 1000) {
       var generator = part.generator(1_000_000 + number)

@@ -2,8 +2,8 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// Readers of several processes take and give up snapshots while a writer uses space again as soon as it may: no reader
-/// finds a page overwritten, and a killed reader's pins do not stay.
+/// Readers of several processes take and give up snapshots while a writer reuses space as soon as it may. No reader
+/// finds an overwritten page, and the pins of a killed reader do not stay.
 struct Registering {
   let part: Part
 
@@ -19,7 +19,7 @@ struct Registering {
         try part.state("encrypted \(scene.isEncrypted), second \(round)") {
           try workers.readers.replaceOne(at: round, scene)
           Thread.sleep(forTimeInterval: 1)
-          // Two handles of one process are as two processes.
+          // Two handles of one process behave like two processes.
           let (database, another) = try (scene.open(), scene.open())
           for handle in [database, another, database] { try scene.verify(handle, slots: 0..<1) }
           another.close()
@@ -51,7 +51,8 @@ struct Registering {
     return (writer, try ReaderProcesses(scene, count: Self.readers))
   }
 
-  /// The content has about two mebibytes; what readers held for moments may have cost a few times that.
+  /// Checks the size of the file. The content has about 2 MiB, and what readers held for moments may have cost a few
+  /// times that.
   private func checkSize(_ scene: Scene) throws {
     let size = try FileManager.default.attributesOfItem(atPath: scene.path)[.size] as? Int ?? 0
     guard size < 128 << 20 else { throw Violation("the file has grown to \(size) bytes") }
@@ -66,7 +67,7 @@ private final class ReaderProcesses {
     for child in children { _ = try child.line() }
   }
 
-  /// Kills one, and waits until its successor reads.
+  /// Kills one reader, and waits until its successor reads.
   func replaceOne(at round: Int, _ scene: Scene) throws {
     let place = round % children.count
     try children[place].crash()
@@ -74,7 +75,7 @@ private final class ReaderProcesses {
     _ = try children[place].line()
   }
 
-  /// Answers how many snapshots the last ones took.
+  /// Stops the readers. Returns the number of snapshots that they took.
   func stop() throws -> Int {
     var snapshots = 0
     for child in children { child.tell("stop") }

@@ -2,21 +2,22 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// How a process of the run opens a file.
+/// The options with which a process of the run opens a file.
 func options(isEncrypted: Bool) -> Database.Options {
   var options = Database.Options(encryptionKey: isEncrypted ? Keys.first : nil, decryptedMemory: 8 << 20)
-  // Large transactions write before they commit, and small tables have full clusters.
+  // With these options large transactions write before they commit, and small tables have full clusters.
   options.spillBytes = 1 << 18
   options.clusterRows = 16
   return options
 }
 
-/// A file that workers share, the journals beside it, and what must hold of the file whenever it is looked at.
+/// A file that workers share, with their journals beside it, and the checks of what must always hold for the file.
 final class Scene {
   let path: String
   let isEncrypted: Bool
   private var journals: [Int: Journal] = [:]
-  /// The greatest count of each slot that a version had: what was published is not taken back.
+  /// The greatest count of each slot that a version had. A count must not decrease, because what was published is not
+  /// taken back.
   private var seen: [Int: Int] = [:]
   private var newest: (version: UInt64, fingerprint: UInt64) = (0, 0)
 
@@ -45,12 +46,12 @@ final class Scene {
     return try journal.catchUp()
   }
 
-  /// Commits of all slots that returned.
+  /// The number of acknowledged commits of all slots.
   func acknowledged(_ slots: Range<Int>) throws -> Int {
     try slots.reduce(0) { $0 + (try progress(of: $1).acknowledged) }
   }
 
-  /// Waits until so many have, by workers of which none may fail meanwhile.
+  /// Waits until this number of commits is acknowledged, and checks that none of the workers fails meanwhile.
   func wait(for commits: Int, _ slots: Range<Int>, by workers: [Child]) throws {
     while try acknowledged(slots) < commits {
       for worker in workers { try worker.expectHealth() }
@@ -60,7 +61,7 @@ final class Scene {
 
   // MARK: - What must hold
 
-  /// Takes a snapshot and compares it with what the workers say, who may go on meanwhile.
+  /// Takes a snapshot and compares it with the journals of the workers, which may go on meanwhile.
   @discardableResult
   func verify(_ database: Database, slots: Range<Int>) throws -> Snapshot {
     var least: [Int: Int] = [:]
@@ -88,7 +89,8 @@ final class Scene {
     return snapshot
   }
 
-  /// The same when nobody writes any more: just what was acknowledged is there, and nothing is damaged.
+  /// Checks the file after all workers have ended. Exactly the acknowledged commits must be there, and nothing may be
+  /// damaged.
   func verifyEnd(_ database: Database, slots: Range<Int>) throws {
     let snapshot = try verify(database, slots: slots)
     let counts = try Ledger.verify(snapshot)
@@ -108,7 +110,7 @@ final class Scene {
   }
 }
 
-/// Calls `body` with a new scene, plain and again encrypted, in a folder that goes away afterwards.
+/// Calls `body` with a new plain file and with a new encrypted file, in a folder that is removed afterwards.
 func withScenes(_ body: (Scene) throws -> Void) throws {
   for isEncrypted in [false, true] { try withScene(isEncrypted: isEncrypted, body) }
 }
@@ -117,7 +119,7 @@ func withScene<Result>(isEncrypted: Bool, _ body: (Scene) throws -> Result) thro
   try withTemporaryPath { try body(Scene(path: $0, isEncrypted: isEncrypted)) }
 }
 
-/// Snapshots held for a while, each of which must keep its content.
+/// Snapshots that are held for a while. Each of them must keep its content.
 struct HeldSnapshots {
   private var held: [(snapshot: Snapshot, fingerprint: UInt64)] = []
 
@@ -131,7 +133,7 @@ struct HeldSnapshots {
     }
   }
 
-  /// Looks at the oldest a last time.
+  /// Checks all snapshots, and releases the oldest.
   mutating func releaseOldest() throws {
     try verify()
     if !held.isEmpty { held.removeFirst() }

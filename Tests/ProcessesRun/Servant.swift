@@ -2,26 +2,26 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// A process that does what it is told: a line for each order, a line for each answer.
+/// A process that follows orders. It reads one line for each order, and writes one line for each answer.
 ///
-/// An answer is `ok` and numbers, or `error` and the name of the case.
+/// An answer is `ok` and numbers, or `error` and the name of the error's case.
 final class Servant {
   enum Order: String {
     case open, close
-    /// A new snapshot, kept; answers its version and the end of its file.
+    /// Takes a snapshot and keeps it. The answer is its version and the end of its file.
     case pin
     case release
-    /// Verifies a new snapshot; answers its version and fingerprint.
+    /// Verifies a new snapshot. The answer is its version and its fingerprint.
     case look
-    /// Does so with the one kept.
+    /// Verifies the kept snapshot. The answer is its version and its fingerprint.
     case again
     case begin
-    /// Writes the next change of slot 0 in the open transaction.
+    /// Makes the next change of slot 0 in the open transaction.
     case change
     case commit
-    /// A whole transaction.
+    /// Makes the next change of slot 0 in a transaction of its own.
     case write
-    /// Asks to be the one that has the session of the file; answers 1 where it is.
+    /// Asks for the session of the file. The answer is 1 if the process has it now, else 0.
     case becomeAgent
     case resign
   }
@@ -108,7 +108,7 @@ final class Servant {
 }
 
 extension Child {
-  /// What a servant answers.
+  /// The answer of a servant.
   enum Answer: Equatable {
     case done([UInt64])
     case refused(String)
@@ -128,7 +128,7 @@ extension Child {
     }
   }
 
-  /// What it answers where nothing may go wrong.
+  /// Gives an order that must succeed. Returns the numbers of the answer.
   @discardableResult
   func succeed(_ order: Servant.Order) throws -> [UInt64] {
     guard case .done(let numbers) = try follow(order) else {

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// A version that somebody reads.
+/// A version that a process reads.
 struct Pin: Equatable {
   let version: UInt64
   let process: Int32
@@ -22,6 +22,6 @@ enum ErrorName {
 }
 
 extension StorageError {
-  /// The name of the case; all have values.
+  /// The name of the error's case. This works because all cases have associated values.
   var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 }

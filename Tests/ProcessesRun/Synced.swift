@@ -6,12 +6,12 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// Workers write to a synced file and are killed, while a client's session uploads what they write and
-/// applies what another client has written. The session is in our process, or in one that is killed, too.
+/// Workers write to a synced file and are killed, while a client's session uploads their changes and applies those of
+/// another client. The session is in this process, or in another process that is killed, too.
 ///
-/// After each kill: nothing acknowledged by anybody is lost, of the killed one's last commit there is all or
-/// nothing, and what the server was told is what the file says. In the end the file, the server and two other
-/// clients are equal.
+/// After each kill no acknowledged commit of any worker is lost, the last commit of the killed worker is there
+/// completely or not at all, and what the server was told is what the file says. In the end the file, the server and
+/// two other clients are equal.
 struct Synced {
   let part: Part
 
@@ -56,11 +56,12 @@ private final class SyncedRound {
   private var workers: [Int: Child] = [:]
   private var client: SyncedClient?
   private var connection: LocalServer.Connection?
-  /// What the client has said and the server has not heard yet.
+  /// The messages of the client that the server has not received yet.
   private var upward: [[UInt8]] = []
-  /// Something was said since this was set to false.
+  /// True if a message was sent since this was set to false.
   private var isTalking = false
-  /// The greatest count of each slot that a version had: what was published is not taken back.
+  /// The greatest count of each slot that a version had. A count must not decrease, because what was published is not
+  /// taken back.
   private var seen: [Int: Int] = [:]
   private var newest: UInt64 = 0
   private(set) var clientKills = 0
@@ -71,7 +72,7 @@ private final class SyncedRound {
   init(_ scene: Scene, _ generator: SeededGenerator) throws {
     (self.scene, self.generator) = (scene, generator)
     database = try Database(path: scene.path, options: syncedOptions(isEncrypted: scene.isEncrypted))
-    // What is written before a query set is asked for would be refused.
+    // The server would refuse what is written before the file asks for a query set.
     try ModelClass.ask(15, database, .relaxed)
     try database.write { try ModelClass.make($0) }
     let file = try Database(inMemory: "server")
@@ -104,13 +105,13 @@ private final class SyncedRound {
     try follow(.connect)
   }
 
-  /// The connection breaks. The server learns it now, or when the file has its next session.
+  /// Breaks the connection. The server learns it now, or when the file has its next session.
   private func lose() throws {
     guard let connection else { return }
     if generator.chance(50) { server.disconnect(connection) }
     (self.connection, upward) = (nil, [])
     try follow(.lost)
-    // The next session is perhaps of another process.
+    // The next session may be in another process.
     if case .here? = client { client = nil }
   }
 
@@ -123,7 +124,7 @@ private final class SyncedRound {
     upward = []
   }
 
-  /// Both clients say what they have to say, and take what the server answers.
+  /// Both clients send their messages, and take the answers of the server.
   private func talk() throws {
     try connect()
     try follow(.upload)
@@ -184,7 +185,7 @@ private final class SyncedRound {
       }
     }
     upward = try child.crash(at: order, after: UInt32(generator.below(3000))).frames
-    // What the process has said may come to the server though it is dead.
+    // Messages that the process has sent may reach the server after its death.
     if generator.chance(50) { try send() }
     client = nil
     try lose()
@@ -213,7 +214,7 @@ private final class SyncedRound {
     }
     if number % 10 == 9 { try Scene.check(snapshot) }
     guard generator.chance(30) else { return }
-    // Begin-write recovers what the killed one left, where no other was faster.
+    // Beginning a transaction recovers what the killed worker left, unless another process was faster.
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
     try server.notes.check(ClientFile(transaction))
@@ -249,12 +250,12 @@ private final class SyncedRound {
     }
   }
 
-  /// Goes on until nothing is pending and nobody has anything to say.
+  /// Goes on until nothing is pending and neither side has a message for the other.
   private func settle() throws {
     repeat {
       isTalking = false
       try talk()
-      // What was committed without being durable is uploaded after a while.
+      // Commits that are not durable yet are uploaded after a while.
       if !isTalking { usleep(5000) }
     } while try isTalking || pending() > 0
   }

@@ -4,19 +4,19 @@ import RealmSync
 import RealmSyncClient
 import RealmTestSupport
 
-/// How a process of the run opens a synced file.
+/// The options with which a process of the run opens a synced file.
 func syncedOptions(isEncrypted: Bool) -> Database.Options {
   var synced = options(isEncrypted: isEncrypted)
   synced.history = .synced
   return synced
 }
 
-/// What a client's session is told: a line for each order where the session is in another process.
+/// An order to a client's session. It is sent as a line if the session is in another process.
 enum SyncedOrder {
-  /// A connection is there, and is lost.
+  /// The connection is established, or lost.
   case connect, lost
   case upload
-  /// A message of the server has come.
+  /// A message of the server has arrived.
   case take([UInt8])
 
   init?(_ line: String) {
@@ -55,17 +55,17 @@ enum SyncedOrder {
   }
 }
 
-/// What a client's session did with an order: in another process some lines, the last of which is a point.
+/// What a client's session did with an order. Another process sends it as lines, the last of which is a full stop.
 struct SyncedAnswer {
   private(set) var frames: [[UInt8]] = []
-  /// Steps that were applied.
+  /// The number of steps that were applied.
   private(set) var steps = 0
-  /// The connection is to be closed.
+  /// True if the connection is to be closed.
   private(set) var isOver = false
 
   init() {}
 
-  /// - Throws: `Violation` for what no session of the run has a cause to do.
+  /// - Throws: `Violation` for an action that no session of the run should have a reason for.
   init(_ actions: [ClientSession.Action]) throws {
     for action in actions {
       switch action {
@@ -86,7 +86,7 @@ struct SyncedAnswer {
       + (isOver ? ["over", "."] : ["."])
   }
 
-  /// Takes a line in. Answers false after the last one.
+  /// Adds a line of the answer. Returns false for the last line.
   mutating func add(_ line: String) throws -> Bool {
     let words = line.split(separator: " ").map(String.init)
     switch (words.first, words.count) {
@@ -102,7 +102,7 @@ struct SyncedAnswer {
   }
 }
 
-/// The session of a file with a server: in this process, or in one that can be killed.
+/// The session of a file with a server, in this process or in another one that can be killed.
 enum SyncedClient {
   case here(ClientSession)
   case elsewhere(Child)
@@ -120,19 +120,19 @@ enum SyncedClient {
 }
 
 extension Child {
-  /// Kills the process while it follows an order. Answers what it had said by then.
+  /// Kills the process while it follows an order. Returns what it had answered by then.
   func crash(at order: SyncedOrder, after microseconds: UInt32) throws -> SyncedAnswer {
     tell(order.line)
     usleep(microseconds)
     try crash()
     var answer = SyncedAnswer()
-    // A line that the kill has cut off is never complete.
+    // A line that was cut off by the kill is never complete, so it is not read.
     while let said = try? line(), try answer.add(said) {}
     return answer
   }
 }
 
-/// A process that has a client's session.
+/// A process that runs a client's session.
 struct SyncedClientProcess {
   let path: String
   let isEncrypted: Bool

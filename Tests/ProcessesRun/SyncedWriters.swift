@@ -3,12 +3,12 @@ import RealmStorage
 import RealmSyncSupport
 import RealmTestSupport
 
-/// Threads of one process that commit to a synced file, each for a slot of its own, on one handle.
+/// Threads of one process that commit to a synced file on the same handle, each for its own slot.
 struct SyncedWriters {
   let path: String
   let isEncrypted: Bool
 
-  /// Objects that all of them change have primary keys below.
+  /// The number of objects that all threads change. Their primary keys are less than this.
   static let keys = 6
 
   func run(slots: [Int], seed: UInt64) throws {
@@ -29,7 +29,7 @@ struct SyncedWriters {
         }
         done.leave()
       }
-      // Trees are walked by recursion.
+      // The thread needs a large stack, because trees are walked by recursion.
       thread.stackSize = 4 << 20
       thread.start()
     }
@@ -38,14 +38,14 @@ struct SyncedWriters {
   }
 }
 
-/// One thread of them.
+/// One of the threads.
 private struct SyncedWriter {
   private let slot: Int
   private let journal: Journal
   private let alarm = Alarm()
   private var generator: SeededGenerator
   private var held: (snapshot: Snapshot, objects: [Int64: String])?
-  /// Commits of this slot, by whichever process.
+  /// The number of commits of this slot by all processes.
   private var count = 0
 
   init(path: String, slot: Int, seed: UInt64) throws {
@@ -71,7 +71,7 @@ private struct SyncedWriter {
     alarm.end()
   }
 
-  /// Finds out what became of the last commit of the slot's last process.
+  /// Finds out whether the last commit of the slot's earlier process succeeded.
   private mutating func settle(_ database: Database) throws {
     let known = try journal.catchUp()
     let transaction = try database.beginWrite()
@@ -84,7 +84,8 @@ private struct SyncedWriter {
     try journal.append(.settled, count)
   }
 
-  /// A snapshot stays as it is, whatever others commit and steps change.
+  /// Takes a snapshot, which must stay as it is, whatever others commit and steps change, and checks the snapshot held
+  /// before.
   private mutating func hold(_ database: Database) throws {
     try look()
     let snapshot = try database.snapshot()
@@ -111,8 +112,8 @@ private struct SyncedWriter {
     try transaction.commit(generator.chance(50) ? .full : .relaxed)
     try journal.append(.acknowledged, count + 1)
     count += 1
-    // The more is pending, the longer is the pause: the server has to keep pace. What it knows of a list grows with each change until
-    // it is trimmed, and so does the time of the next one.
+    // The pause is longer if more changesets are pending, because the server has to keep pace. What the server knows of
+    // a list grows with each change until it is trimmed, and so does the time that the next change takes.
     let snapshot = try database.snapshot()
     let pending = try snapshot.changelog()?.count(snapshot) ?? 0
     usleep(UInt32(generator.below(6000 + 40 * pending)))

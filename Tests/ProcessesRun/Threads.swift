@@ -2,8 +2,8 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// Eight threads of one process commit together while another process commits in turn with them; then the same, and
-/// the eight are killed again and again.
+/// Eight threads of one process commit together, while another process commits in turn with them. Then the same
+/// happens, and the eight threads' process is killed again and again.
 struct Threads {
   let part: Part
 
@@ -41,7 +41,7 @@ struct Threads {
     let eight = try scene.spawn(.write, slots: Self.together, ["--commits", "\(commits)"], seed: part.seed)
     let other = try alternate(scene, commits: commits)
     let (workers, all) = ([eight, other].compactMap { $0 }, commits * Self.slots.count)
-    // Of many states, so that a hang is told from a slow disk.
+    // The wait is divided into states, so that a hang is told from a slow disk.
     for tenth in 1...10 {
       try part.state("encrypted \(scene.isEncrypted), tenth \(tenth)") {
         try scene.wait(for: all * tenth / 10, Self.slots, by: workers)

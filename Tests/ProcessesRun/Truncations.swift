@@ -10,8 +10,8 @@ import RealmTestSupport
   import Musl
 #endif
 
-/// One process cuts the file that another has open: the other one says so at its next snapshot and transaction, and
-/// reads on where nothing it needs is gone.
+/// One process cuts the file that another process has open. The other process reports it at its next snapshot and
+/// transaction, and reads on if nothing that it needs is gone.
 struct Truncations {
   let part: Part
 
@@ -37,7 +37,7 @@ struct Truncations {
     }
     let other = try scene.spawn(.obey)
     guard length < needed else {
-      // It may even be longer than before.
+      // In this case the file may even have become longer.
       guard try victim.succeed(.look) == before else {
         throw Violation("a cut of nothing changed the content")
       }
@@ -50,7 +50,8 @@ struct Truncations {
     try victim.expect(ErrorName.truncated, at: .begin)
     try victim.expect(ErrorName.truncated, at: .write)
     if case .done = try other.follow(.open) {
-      // The older meta page may name a version that is whole; nobody may go on from it while the victim is there.
+      // The older meta page may name a version that is whole, but no process may go on from it while the victim has the
+      // file open.
       throw Violation("\(length) bytes of \(needed) open as if nothing were missing")
     }
     try victim.succeed(.close)

@@ -11,7 +11,7 @@ import RealmTestSupport
   import Musl
 #endif
 
-/// Waits for each commit, and tells of it with the time.
+/// Waits for each commit, and reports its version and the time of the wake.
 struct Waiter {
   let path: String
   let isEncrypted: Bool
@@ -31,17 +31,17 @@ struct Waiter {
     throw Violation("nothing came after version \(version)")
   }
 
-  /// Nanoseconds, by a clock that all processes share.
+  /// The time in nanoseconds, by a clock that all processes share.
   static var now: UInt64 { Clock.steady }
 }
 
-/// Two other processes and a thread of this one wait for commits: each commit wakes them all when they keep pace, and
-/// when they do not, they still come to know the last.
+/// Two other processes and a thread of this process wait for commits. If they keep pace, each commit wakes all of them.
+/// If they do not, they still learn of the last commit.
 struct Wakes {
   let part: Part
 
   private var commits: Int { part.isQuick ? 1000 : 10_000 }
-  /// States have so many commits, so that a hang is noticed in time.
+  /// The number of commits in a state. It is small, so that a hang is noticed in time.
   private static let batch = 500
 
   func run() throws {
@@ -85,7 +85,7 @@ struct Wakes {
       guard seen == version else {
         throw Violation("commit \(version) woke process \(waiter.process) as \(seen)")
       }
-      // Who is faster than the return of the commit waited for nothing.
+      // A waiter may be faster than the return of the commit. Its latency counts as 0.
       latencies.append(time > returned ? time - returned : 0)
     }
   }
@@ -123,7 +123,7 @@ struct Wakes {
   }
 }
 
-/// A thread of the writing process that waits as others do, on a handle of its own.
+/// A thread of the writing process that waits like the other processes, on its own handle.
 private final class WaitingThread: Sendable {
   private let seen = Mutex<(version: UInt64, problem: String?)>((0, nil))
 

@@ -14,31 +14,31 @@ import RealmTestSupport
 
 /// What a process of the run does.
 enum Role: String, ExpressibleByArgument, CaseIterable {
-  /// A thread for each slot commits and reads.
+  /// The process commits and reads in a thread for each slot.
   case write
-  /// Commits as many small changes as it can.
+  /// The process commits as many small changes as it can.
   case recycle
-  /// Takes and gives up snapshots as fast as it can.
+  /// The process takes and gives up snapshots as fast as it can.
   case read
-  /// Waits for each commit of others.
+  /// The process waits for each commit of other processes.
   case wait
-  /// Does what it is told, line by line.
+  /// The process follows orders, line by line.
   case obey
-  /// Forks.
+  /// The process forks.
   case fork
-  /// Forks with a realm open.
+  /// The process forks while it has a realm open.
   case forkObjects
-  /// Opens a file with the classes of a later version.
+  /// The process opens a file with the classes of a later version.
   case migrate
-  /// A thread for each slot commits to a synced file.
+  /// The process commits to a synced file in a thread for each slot.
   case writeSynced
-  /// Has a client's session, and does what it is told.
+  /// The process runs a client's session, and follows orders.
   case syncClient
-  /// Prints where there is nothing to print to.
+  /// The process prints although it lacks standard descriptors.
   case unheard
 }
 
-/// A process that the run starts; not for people.
+/// A process that the run starts. The command is not meant for people.
 struct WorkerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "worker", abstract: "A process that the run starts.", shouldDisplay: false)
@@ -78,7 +78,7 @@ struct WorkerCommand: ParsableCommand {
     } catch {
       Self.fail("\(role) \(getpid()): an error that has no place here: \(error)")
     }
-    // Threads that still wait are not asked.
+    // Threads that still wait are not stopped first.
     _exit(0)
   }
 
@@ -90,11 +90,11 @@ struct WorkerCommand: ParsableCommand {
   static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 }
 
-/// Ends the process with the one that started it, and stops it when that one says so.
+/// Ends the process when its parent has ended, and asks it to stop when the parent sends a line.
 enum Leash {
   private static let stopped = Atomic<Bool>(false)
 
-  /// Whether the worker is to end after what it does now.
+  /// Whether the worker is to end after its present operation.
   static var isStopped: Bool { stopped.load(ordering: .acquiring) }
   static func stop() { stopped.store(true, ordering: .releasing) }
 

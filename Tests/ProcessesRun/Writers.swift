@@ -2,7 +2,7 @@ import Foundation
 import RealmStorage
 import RealmTestSupport
 
-/// Threads of one process that commit, each for a slot of its own, on one handle.
+/// Threads of one process that commit on the same handle, each for its own slot.
 struct Writers {
   let path: String
   let isEncrypted: Bool
@@ -28,7 +28,7 @@ struct Writers {
         }
         done.leave()
       }
-      // Trees are walked by recursion.
+      // The thread needs a large stack, because trees are walked by recursion.
       thread.stackSize = 4 << 20
       thread.start()
     }
@@ -37,7 +37,7 @@ struct Writers {
   }
 }
 
-/// One thread of them.
+/// One of the threads.
 private struct SlotWriter {
   private let slot: Int
   private let limit: Int
@@ -46,7 +46,7 @@ private struct SlotWriter {
   private let alarm = Alarm()
   private var generator: SeededGenerator
   private var held = HeldSnapshots()
-  /// Commits of this slot, by whichever process.
+  /// The number of commits of this slot by all processes.
   private var count = 0
   private var label: String { "process \(getpid()), slot \(slot), commit \(count)" }
 
@@ -78,7 +78,7 @@ private struct SlotWriter {
     alarm.end()
   }
 
-  /// Finds out what became of the last commit of the slot's last process.
+  /// Finds out whether the last commit of the slot's earlier process succeeded.
   private mutating func settle(_ database: Database) throws {
     let known = try journal.catchUp()
     let transaction = try database.beginWrite()
@@ -93,11 +93,11 @@ private struct SlotWriter {
     try journal.append(.settled, count)
   }
 
-  /// Each slot has a name, which moves on, is read and dropped.
+  /// Moves, reads and drops the name of the slot.
   private mutating func changeName(in database: Database) throws {
     let name = "slot \(slot)"
     if generator.chance(60) { try database.keepVersion(named: name) }
-    // Nobody else drops it.
+    // No other process drops this name.
     if let snapshot = try database.snapshot(named: name) { _ = try Ledger.verify(snapshot) }
     if generator.chance(20) {
       try database.dropVersion(named: name, durability: generator.chance(50) ? .full : .relaxed)

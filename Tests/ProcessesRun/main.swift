@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import RealmTestSupport
 
-/// The program, in one of its roles.
+/// The program of the run, in one of its roles.
 struct ProcessesRunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "processes-run",
@@ -23,11 +23,11 @@ struct Run: ParsableCommand {
   @Option(help: "Run only the parts whose name starts with this.")
   var part = ""
 
-  /// Seconds after which a state, or an operation of a worker, counts as hung.
+  /// The time in seconds after which a state, or an operation of a worker, counts as hung.
   static let patience = 60
 
   func run() throws {
-    // A worker that is gone is found out by its silence.
+    // A worker that has ended is noticed because it does not answer, so the signal of its closed pipe is ignored.
     signal(SIGPIPE, SIG_IGN)
     Alarm.shared.start(patience: Self.patience)
     let isGood = try Part.runAll(
@@ -35,7 +35,7 @@ struct Run: ParsableCommand {
     guard isGood else { throw ExitCode(1) }
   }
 
-  /// The parts, in their order.
+  /// The parts of the run, in their order.
   private var parts: [(name: String, body: (Part) throws -> Void)] {
     [
       ("kill", { try Kills(part: $0).run() }),

@@ -1,17 +1,17 @@
-/// Changes valid inputs of a decoder, so that it meets what no writer writes.
+/// Changes valid inputs of a decoder, so that the decoder meets inputs that no encoder writes.
 public struct ByteMutator: Sendable {
-  /// What inputs are made of.
+  /// The form of the inputs.
   public enum Form: Sendable {
-    /// Fields of bytes. Numbers are varints, and lengths stand before what they measure.
+    /// Fields of bytes. Numbers are varints, and a length stands before the bytes that it counts.
     case binary
     /// Text.
     ///
-    /// - Parameter words: those that mean something to the decoder.
+    /// - Parameter words: the words that mean something to the decoder.
     case text(words: [String])
   }
 
   private let words: [[UInt8]]
-  /// A changed input has so many bytes at most.
+  /// The greatest number of bytes of a changed input.
   private let most: Int
 
   private static let edges: [UInt8] = [0, 1, 2, 3, 0x7f, 0x80, 0xfe, 0xff]
@@ -20,11 +20,11 @@ public struct ByteMutator: Sendable {
     "9223372036854775807", "9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e400",
     "1e-400", "0.1", "1.", "NaN", "99999999999999999999999999999999999999999",
   ]
-  /// Bytes that are no UTF-8.
+  /// Byte sequences that are not valid UTF-8.
   private static let noTexts: [[UInt8]] = [
     [0x80], [0xc3], [0xf0, 0x9f], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xc0, 0x80],
   ]
-  /// Characters that join others, that are not seen, and that take several bytes.
+  /// Texts with a combining character, invisible characters, and characters of several bytes.
   private static let oddTexts = [
     "\0", "\u{301}", "\u{2028}", "\u{202e}", "\u{feff}", "\u{10ffff}", "é", "😀", "\r\n", "\t",
   ]
@@ -39,9 +39,9 @@ public struct ByteMutator: Sendable {
     self.most = most
   }
 
-  /// An input: mostly one of the samples with some changes.
+  /// Makes an input, mostly by some changes to one of the samples.
   ///
-  /// - Parameter samples: there is one at least.
+  /// - Parameter samples: the samples, at least one.
   public func input(of samples: [[UInt8]], _ generator: inout FuzzGenerator) -> [UInt8] {
     var made = generator.pick(samples)
     switch generator.below(100) {
@@ -88,7 +88,7 @@ public struct ByteMutator: Sendable {
     }
   }
 
-  /// Writes a piece many times, so that brackets stand in each other.
+  /// Writes a piece many times in a row, so that brackets are nested deeply.
   private func repeatPiece(_ place: Range<Int>, _ bytes: inout [UInt8], _ generator: inout FuzzGenerator) {
     let takesWord = generator.chance(50) && !words.isEmpty
     let piece = takesWord ? generator.pick(words) : Array(bytes[place])
@@ -100,7 +100,7 @@ public struct ByteMutator: Sendable {
 
   // MARK: - Fields
 
-  /// Gives another number to what stands at a place.
+  /// Replaces the number of the field at a place.
   private func changeField(at place: Int, _ bytes: inout [UInt8], _ generator: inout FuzzGenerator) {
     let number = generator.extremeNumber()
     switch generator.below(4) {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Inputs that stand in a folder of the repository: each line of `NAME.txt`, and each file in the folder `NAME`, is one of the decoder
-/// with that name. An input that once went wrong is kept there as a file.
+/// Inputs in a folder of the repository. Each line of `NAME.txt` and each file in the folder `NAME` is an input of the
+/// decoder with that name. An input that once went wrong is kept there as a file.
 public struct FuzzCorpus: Sendable {
   private let folder: URL
 
@@ -9,7 +9,7 @@ public struct FuzzCorpus: Sendable {
 
   /// The inputs of a decoder, in the order of their lines and of the names of their files. There may be none.
   ///
-  /// - Throws: an error where a file can't be read.
+  /// - Throws: an error if a file can't be read.
   public func samples(_ name: String) throws -> [[UInt8]] {
     try lines(name) + files(name)
   }

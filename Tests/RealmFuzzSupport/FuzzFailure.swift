@@ -1,6 +1,6 @@
-/// A decoder did with an input what it must not do.
+/// A decoder did something with an input that it must not do.
 public struct FuzzFailure: Error, CustomStringConvertible {
-  /// What it did.
+  /// What the decoder did.
   public let description: String
 
   public init(_ description: String) { self.description = description }

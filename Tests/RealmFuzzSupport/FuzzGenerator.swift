@@ -1,4 +1,4 @@
-/// Random numbers that come again for the same seed (splitmix64).
+/// A generator of random numbers that are the same for the same seed (splitmix64).
 public struct FuzzGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -12,11 +12,11 @@ public struct FuzzGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 on.
+  /// A random number from 0 up to a bound.
   ///
-  /// - Parameter bound: the number is less than it; at least 1.
+  /// - Parameter bound: the first number that is too great; at least 1.
   public mutating func below(_ bound: Int) -> Int {
-    // Numbers that come a little more often than others do no harm here, and a division would take longer.
+    // The numbers are not quite equally likely. That does no harm here, and a division would take longer.
     Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }
 
@@ -26,10 +26,12 @@ public struct FuzzGenerator: RandomNumberGenerator, Sendable {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
   }
 
-  /// One of several elements, of which there is one at least.
+  /// A random element.
+  ///
+  /// - Precondition: there is at least one element.
   public mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 
-  /// A number that counts, lengths and versions often break at.
+  /// A number at which code for counts, lengths and versions often fails.
   public mutating func extremeNumber() -> UInt64 {
     switch below(7) {
     case 0: 0
@@ -42,9 +44,9 @@ public struct FuzzGenerator: RandomNumberGenerator, Sendable {
     }
   }
 
-  /// Places at which so many bytes are cut into pieces, some of which may be empty.
+  /// Random places at which this number of bytes is cut into pieces, some of which may be empty.
   public mutating func cuts(of count: Int) -> [Int] {
-    // One byte at a time, where there are not too many.
+    // The input is cut into single bytes if there are not too many.
     if count <= 200, chance(2) { return Array(0..<count) }
     return (0...below(5)).map { _ in below(count + 1) }.sorted()
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What a program that fuzzes decoders is told.
+/// The options of a program that fuzzes decoders.
 public struct FuzzOptions: ParsableArguments {
   @Option(help: "How many inputs each decoder gets.")
   public var executions = 50_000_000
@@ -25,7 +25,7 @@ public struct FuzzOptions: ParsableArguments {
   @Option(help: .hidden)
   var first = 0
 
-  /// This process is a worker, which tells of each so many inputs that it comes to them.
+  /// The number of executions after which a worker reports its progress; nil in a process that is not a worker.
   @Option(help: .hidden)
   var batch: Int?
 
@@ -37,9 +37,9 @@ public struct FuzzOptions: ParsableArguments {
 
   /// Gives changed inputs to decoders, each in a process of its own, and prints a line for each decoder.
   ///
-  /// - Parameter command: the words behind the name of the program that lead here.
-  /// - Returns: nothing went wrong.
-  /// - Throws: `ValidationError` where there is no decoder of the name that was given.
+  /// - Parameter command: the words after the program's name that lead to this command.
+  /// - Returns: true if nothing went wrong.
+  /// - Throws: `ValidationError` if there is no decoder with the name that was given.
   public func run(_ decoders: [FuzzedDecoder], command: [String] = []) throws -> Bool {
     let chosen = decoders.filter { decoder.isEmpty || $0.name == decoder }
     guard let one = chosen.first else {

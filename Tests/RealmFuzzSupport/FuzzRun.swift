@@ -1,26 +1,26 @@
 import Foundation
 import RealmTestSupport
 
-/// Tries one decoder in another process, so that a trap there is noticed, and its input is found.
+/// Tries one decoder in another process, so that a trap there is noticed and its input is found.
 struct FuzzRun {
   let decoder: FuzzedDecoder
   let options: FuzzOptions
   let command: [String]
 
-  /// What a worker has told.
+  /// What a worker has reported.
   private struct Report {
-    /// It is at this execution, or at one of the batch that begins with it.
+    /// The number of the execution that the worker is at, or of the first execution of its batch.
     var place = 0
     var executions = 0
     var accepted = 0
     var refused = 0
     var microseconds = 0
     var wrong: [(number: Int, what: String)] = []
-    /// How the process ended; nil where it has come to its end.
+    /// How the process ended; nil if it completed its executions.
     var end: String?
   }
 
-  /// - Returns: nothing went wrong.
+  /// - Returns: true if nothing went wrong.
   func run() throws -> Bool {
     let count = options.quick ? decoder.quick : options.executions
     let batch = min(4096, max(16, decoder.quick / 8))
@@ -31,7 +31,7 @@ struct FuzzRun {
     }
     tell(report)
     for (number, what) in report.wrong { try keep(number, what) }
-    // Where no changed input is accepted, or none refused, little is tried.
+    // If no changed input is accepted, or if none is refused, the decoder is hardly tried.
     let isTried = report.executions < 1000 || (report.accepted > 0 && report.refused > 0)
     if !isTried, report.wrong.isEmpty {
       print("wrong: the decoder \(decoder.name) accepts all inputs or none, so that its samples are no use")
@@ -82,7 +82,7 @@ struct FuzzRun {
     }
   }
 
-  /// Does the executions of a batch again in which a process ended, one at a time.
+  /// Repeats, one at a time, the executions of the batch in which a process ended. Returns the number of the last.
   private func lastInput(from first: Int, count: Int, _ end: String) throws -> (number: Int, what: String) {
     let report = try attend(from: first, count: max(1, count), batch: 1)
     guard let again = report.end else {
@@ -93,7 +93,7 @@ struct FuzzRun {
 
   // MARK: - What went wrong
 
-  /// Writes an input into a file, and names it.
+  /// Writes an input into a file, and prints the name of the file.
   private func keep(_ number: Int, _ what: String) throws {
     let folder = URL(fileURLWithPath: options.failures)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -2,8 +2,8 @@ import CRealmAllocations
 import Foundation
 import RealmTestSupport
 
-/// Gives inputs to one decoder. Input and chance of each execution depend on the decoder, the seed and the number of the execution alone,
-/// so that one can be done again by itself.
+/// Gives inputs to one decoder. The input and the random numbers of each execution depend only on the decoder, the seed
+/// and the number of the execution, so that an execution can be repeated by itself.
 struct FuzzWorker {
   enum Outcome: CustomStringConvertible {
     case accepted
@@ -19,7 +19,7 @@ struct FuzzWorker {
     }
   }
 
-  /// A decoder is not tried further that went wrong so often.
+  /// The number of failures after which a decoder is not tried further.
   static let mostWrong = 10
 
   private let name: String
@@ -36,7 +36,7 @@ struct FuzzWorker {
     }
   }
 
-  /// The input of an execution, and the chance that comes behind it.
+  /// The input of an execution, and the generator for the random numbers that come after the input.
   func input(_ number: Int) -> (bytes: [UInt8], generator: FuzzGenerator) {
     var generator = FuzzGenerator(seed: start &+ UInt64(number))
     if number < trial.samples.count { return (trial.samples[number], generator) }
@@ -46,7 +46,8 @@ struct FuzzWorker {
 
   func outcome(of bytes: [UInt8], _ generator: FuzzGenerator) -> Outcome {
     var (outcome, asked) = attempt(bytes, generator)
-    // What is made once, as a table of the system, counts the first time only.
+    // Something that is made once, such as a table of the system, counts only the first time. So the input is tried
+    // twice.
     if !trial.memory.allows(asked, forInputOf: bytes.count) {
       (outcome, asked) = attempt(bytes, generator)
       if !trial.memory.allows(asked, forInputOf: bytes.count) {
@@ -58,7 +59,7 @@ struct FuzzWorker {
 
   private func attempt(_ bytes: [UInt8], _ generator: FuzzGenerator) -> (outcome: Outcome, asked: Int) {
     var generator = generator
-    // The same number before and behind where it can't be counted.
+    // On a system that can't count allocations, the function returns the same number before and after.
     let before = ca_allocated_bytes()
     let outcome: Outcome
     do {
@@ -78,7 +79,7 @@ struct FuzzWorker {
     var wrong = 0
   }
 
-  /// Does some executions, and tells a `FuzzRun` of them by lines.
+  /// Does some executions, and reports them to a `FuzzRun` by lines.
   func run(_ numbers: Range<Int>, batch: Int) throws {
     Alarm.shared.start()
     var counts = Counts()
@@ -111,11 +112,11 @@ struct FuzzWorker {
 
   private static func tell(_ line: String) {
     print(line)
-    // What a process that is killed has in a buffer is lost.
+    // A process that is killed loses what is in its buffer.
     fflush(nil)
   }
 
-  /// What Foundation of Apple's systems puts aside is given back behind a batch.
+  /// Runs a batch in an autorelease pool, which frees what Foundation of Apple's systems has autoreleased.
   private static func inPool(_ body: () -> Void) {
     #if canImport(ObjectiveC)
       autoreleasepool(invoking: body)

@@ -1,11 +1,12 @@
-/// The head and the body of a message of HTTP, taken apart as a reader of HTTP does it that lets more pass than ours.
+/// The head and the body of an HTTP message, parsed like an HTTP reader that accepts more than ours.
 public struct HTTPText: Sendable {
-  /// The words of the first line: three at least.
+  /// The words of the first line, at least three.
   public let first: [String]
   public let headers: [(name: String, value: String)]
   public let body: [UInt8]
 
-  /// Nil where there is no first line, and where a header has a name that no reader of HTTP lets pass.
+  /// Reads a message. The result is nil if there is no first line, and if a header has a name that every HTTP reader
+  /// refuses.
   public init?(_ bytes: [UInt8]) {
     var rest = bytes[...]
     var headers: [(name: String, value: String)] = []
@@ -26,7 +27,7 @@ public struct HTTPText: Sendable {
     body = Array(rest)
   }
 
-  /// Takes a line from the front, without its end.
+  /// Removes a line from the front, and returns it without its end.
   private static func line(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let end = rest.firstIndex(of: 10) ?? rest.endIndex
     var line = rest[..<end]

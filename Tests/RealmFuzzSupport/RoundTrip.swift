@@ -1,11 +1,11 @@
-/// What a decoder accepts is the same when it is written and read again.
+/// Checks that what a decoder accepts is the same after it is written and read again.
 public enum RoundTrip {
-  /// Checks what was accepted.
+  /// Checks a value that was accepted.
   ///
   /// - Parameters:
-  ///   - bytes: what was accepted, written again.
-  ///   - again: reads the bytes, and writes what they say.
-  /// - Throws: `FuzzFailure` where they are refused, or say something else.
+  ///   - bytes: the bytes of the accepted value, written again.
+  ///   - again: the closure that reads the bytes, and writes the value that it has read.
+  /// - Throws: `FuzzFailure` if the bytes are refused or mean another value.
   public static func check(_ bytes: [UInt8], _ again: ([UInt8]) throws -> [UInt8]) throws {
     let second: [UInt8]
     do {
@@ -18,7 +18,7 @@ public enum RoundTrip {
     }
   }
 
-  /// The same of what is a text.
+  /// Checks a value whose form is a text. It does the same as the method for bytes.
   public static func check(_ text: String, _ again: (String) throws -> String) throws {
     try check(Array(text.utf8)) { Array(try again(String(decoding: $0, as: UTF8.self)).utf8) }
   }

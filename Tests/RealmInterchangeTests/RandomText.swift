@@ -3,7 +3,7 @@ import RealmInterchange
 import RealmTestSupport
 
 extension SeededGenerator {
-  /// Scalars that JSON, CSV, terminals or the tags of values take for something special, and those beside them.
+  /// Scalars that have a special meaning in JSON, CSV, terminals or the tags of values, and the scalars next to them.
   private static let special: [Unicode.Scalar] = [
     "\"", "\\", "/", "\n", "\r", "\t", "\0", ",", ";", "{", "[", "$", "'", "-", "0", "\u{1f}", "\u{7f}",
     "\u{80}", "\u{9f}", "\u{a0}", "\u{301}", "\u{2027}", "\u{2028}", "\u{202e}", "\u{202f}", "\u{2065}",
@@ -11,7 +11,7 @@ extension SeededGenerator {
     "\u{fffd}", "\u{ffff}", "\u{1f600}", "\u{10ffff}",
   ]
 
-  /// Of any plane, and often a special one.
+  /// A random scalar of any plane. It is often a special one.
   mutating func scalar() -> Unicode.Scalar {
     if chance(40) { return Self.special[below(Self.special.count)] }
     let limit: UInt32 = [0x80, 0x300, 0x3000, 0x110000][below(4)]
@@ -21,14 +21,14 @@ extension SeededGenerator {
     }
   }
 
-  /// A text of at most so many scalars.
+  /// A text of at most `most` scalars.
   mutating func text(_ most: Int) -> String {
     var text = ""
     for _ in 0..<below(most + 1) { text.unicodeScalars.append(scalar()) }
     return text
   }
 
-  /// Changes, removes or adds some bytes; none of those that are spared comes in.
+  /// Changes, removes or adds some bytes. It never adds a byte of `spared`.
   mutating func mutate(_ bytes: inout [UInt8], sparing spared: Set<UInt8> = []) {
     for _ in 0...below(3) {
       let byte: UInt8 =
@@ -45,7 +45,7 @@ extension SeededGenerator {
   }
 }
 
-/// Calls `body` with an input of some bytes.
+/// Calls `body` with an input of these bytes.
 func withInput<Result>(_ bytes: [UInt8], _ body: (InputBytes) throws -> Result) throws -> Result {
   try withTemporaryPath { path in
     try Data(bytes).write(to: URL(fileURLWithPath: path))

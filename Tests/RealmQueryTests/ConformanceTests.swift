@@ -3,7 +3,7 @@ import RealmStorage
 import Testing
 
 @Suite struct ConformanceTests {
-  @Test func `each text of Realm's query language reads, or fails, as its table says`() {
+  @Test func `each text of Realm's query language is read or refused as its table says`() {
     #expect(rqlConformance.count == 106)
     for row in rqlConformance {
       #expect(
@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func `each predicate format reads, or fails, as its table says`() {
+  @Test func `each predicate format is read or refused as its table says`() {
     #expect(formatConformance.count == 88)
     for row in formatConformance {
       let outcome = Self.outcome { () throws(QueryError) in
@@ -31,15 +31,14 @@ import Testing
     }
   }
 
-  @Test func `what the rules of Realm's query language refuse or take beside the table is refused or taken`()
-  {
+  @Test func `texts that the table of Realm's query language lacks are read or refused by its rules`() {
     for row in rqlRules {
       #expect(
         Self.outcome { () throws(QueryError) in try QueryParser.rql(row.text) } == row.outcome, "\(row.text)")
     }
   }
 
-  @Test func `what the rules of predicate formats refuse or take beside the table is refused or taken`() {
+  @Test func `texts that the table of predicate formats lacks are read or refused by its rules`() {
     for row in formatRules {
       let outcome = Self.outcome { () throws(QueryError) in
         try QueryParser.predicateFormat(row.text, arguments: row.arguments)

@@ -11,7 +11,7 @@ import Testing
     } catch { return error }
   }
 
-  @Test func `an error shows the line with a caret under the place, what was expected, and the nearest word`()
+  @Test func `an error shows the line with a caret under the place, the expected text and the nearest word`()
   {
     #expect(
       Self.error("age > 3\nAND name CONTIANS 'é'")?.description == """
@@ -30,7 +30,7 @@ import Testing
         """)
   }
 
-  @Test func `an error at the end of the text points behind it`() throws {
+  @Test func `an error at the end of the text points to the place after it`() throws {
     let error = try #require(Self.error("age >"))
     #expect(error.range == 5..<5)
     #expect(error.message == "A value is needed here, but the text ends")
@@ -46,14 +46,14 @@ import Testing
     #expect(Self.error(text)?.suggestion == suggestion)
   }
 
-  @Test func `a word that is near nothing has no suggestion`() {
+  @Test func `a word without a similar word has no suggestion`() {
     #expect(Self.error("a quux 'x'")?.suggestion == nil)
     #expect(Misspelling.nearest(to: "x", among: ["y"]) == nil)
     #expect(Misspelling.nearest(to: "naem", among: ["age", "name", "nick"]) == "name")
     #expect(Misspelling.nearest(to: String(repeating: "a", count: 100_000), among: ["a"]) == nil)
   }
 
-  @Test func `of a long line a window around the place is shown`() throws {
+  @Test func `an error in a long line shows the part around the place`() throws {
     let text =
       String(repeating: "é == 1 OR ", count: 1_000) + "a ?= 2" + String(repeating: " OR ü == 1", count: 1_000)
     let error = try #require(Self.error(text))
@@ -64,7 +64,7 @@ import Testing
     #expect(!excerpt.line.contains("\u{fffd}"))
   }
 
-  @Test func `an argument that is missing or no key path is an error about the argument`() {
+  @Test func `an argument that is missing or not a key path is an error about the argument`() {
     let missing = #expect(throws: QueryError.self) {
       try QueryParser.predicateFormat("a == %@ AND b == %@", arguments: [.value(.int(1))])
     }
@@ -76,12 +76,12 @@ import Testing
     #expect(other?.kind == .invalidArgument)
   }
 
-  /// Texts that most of the grammar stands in.
+  /// Texts that cover most of the grammar.
   private static let seeds =
     rqlConformance.map(\.text) + rqlRules.map(\.text) + formatConformance.map(\.text)
     + formatRules.map(\.text)
 
-  @Test func `damaged texts never trap, and errors lie within them`() {
+  @Test func `damaged texts never trap, and errors are at a place in the text`() {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     let arguments: [QueryArgument] = [.value(.string("a.b")), .keyPath("#any"), .list([])]

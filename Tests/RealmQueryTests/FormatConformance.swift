@@ -1,7 +1,8 @@
 import RealmQuery
 import RealmStorage
 
-/// The formats of the conformance table of NSPredicate, in its order, with what stands for their arguments.
+/// The formats in the conformance table of NSPredicate, in its order, with values in the place of their
+/// arguments.
 let formatConformance: [(text: String, arguments: [QueryArgument], outcome: Outcome)] = [
   ("age > 28 AND age < 41", [], .reads),
   ("%K == %@", [.value(.string("age")), .value(.int(30))], .reads),

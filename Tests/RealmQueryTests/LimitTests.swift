@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct LimitTests {
-  /// Runs something on a thread with a small stack.
+  /// Runs `body` on a thread with a small stack.
   private static func onSmallStack(_ body: @escaping @Sendable () -> Bool) -> Bool {
     let result = Mutex(false)
     let done = DispatchSemaphore(value: 0)
@@ -19,7 +19,7 @@ import Testing
     return result.withLock { $0 }
   }
 
-  /// Conditions that stand in each other as deep as the parser takes them.
+  /// Conditions that are nested as deep as the parser accepts.
   private static let deepTexts: [String] = {
     let alternating =
       String(repeating: "(a == 1 OR (b == 2 AND ", count: 5_000) + "c == 3"
@@ -33,7 +33,8 @@ import Testing
     return [alternating, nots, arithmetic, subqueries]
   }()
 
-  @Test func `what nests as deep as the limit is read, printed, compared and freed on a stack of 512 KiB`() {
+  @Test func `conditions nested up to the limit are read, printed, compared and freed on a stack of 512 KiB`()
+  {
     for text in Self.deepTexts {
       let isEqual = Self.onSmallStack {
         guard let syntax = try? QueryParser.rql(text), let printed = try? QueryPrinter.rql(syntax),
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: ["(", "NOT ", "!", "SUBQUERY(a, $x, "])
-  func `what nests deeper than the limit is an error that says so`(opening: String) {
+  func `nesting deeper than the limit is an error that says so`(opening: String) {
     let text = String(repeating: opening, count: 10_001) + "a == 1"
     for language in Language.allCases {
       let error = #expect(throws: QueryError.self) { try language.read(text) }
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["(a == 1)", "NOT a == 1", "SUBQUERY(a, $x, b == 1).@count == 1"])
-  func `what is closed counts no more for the limit`(part: String) throws {
+  func `closed parts of a text do not count for the limit`(part: String) throws {
     let text = Array(repeating: part, count: 20_000).joined(separator: " OR ")
     let syntax = try QueryParser.rql(text)
     #expect(syntax.nodes[syntax.root].kind.children.count == 20_000)
@@ -104,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `the nodes of a long chain of arithmetic and of a long list grow with the text only`() throws {
+  @Test func `the number of nodes of a long sum and of a long list is proportional to the text`() throws {
     for count in [1_000, 100_000] {
       let sum = "a == 1" + String(repeating: " + 1", count: count)
       #expect(try QueryParser.rql(sum).nodes.count == count + 4)
@@ -115,7 +116,7 @@ import Testing
   }
 }
 
-/// Both languages.
+/// The two query languages.
 private enum Language: CaseIterable {
   case rql, format
 

@@ -59,13 +59,12 @@ import Testing
     ("subquery(a, $x, $x.b > %@).@count == 0xF", "SUBQUERY(a, $x, $x.b > $0).@count == 15"),
     ("m[%@][%K] == .5", "m[$0][*] == .5"), ("dogs.@avg.age > 1", "dogs.@avg.age > 1"),
   ])
-  func `a predicate format is printed as Realm's query language says it`(text: String, printed: String) throws
-  {
+  func `a predicate format is printed in Realm's query language`(text: String, printed: String) throws {
     let arguments: [QueryArgument] = [.value(.int(1)), .keyPath("#any")]
     #expect(try QueryPrinter.rql(QueryParser.predicateFormat(text, arguments: arguments)) == printed)
   }
 
-  @Test func `a key path argument is put in the place of its specifier`() throws {
+  @Test func `a key path argument replaces its specifier`() throws {
     let format = try QueryParser.predicateFormat(
       "%K > %@ AND ANY %K.c == 1", arguments: [.keyPath("dog.age"), .value(.int(5)), .value(.string("a.b"))])
     #expect(try format == QueryParser.rql("dog.age > $1 and any a.b.c == 1"))
@@ -78,14 +77,16 @@ import Testing
     ("a BETWEEN %@", "can't say"), ("a <[c] 'x'", "can't say"), ("a[-1] == 1", "can't say"),
     ("dog.not == 1", "the name"), ("a.@sum.b.c == 1", "can't say"), ("O1 == 1", "the name"),
   ])
-  func `what Realm's query language lacks is an error that names it`(text: String, named: String) throws {
+  func `a condition that Realm's query language lacks is an error that names it`(text: String, named: String)
+    throws
+  {
     let syntax = try QueryParser.predicateFormat(text, arguments: [.list([])])
     let error = #expect(throws: QueryError.self) { try QueryPrinter.rql(syntax) }
     #expect(error?.kind == .invalidQuery)
     #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `trees are equal wherever their nodes stand in the text, and differ by what they say`() throws {
+  @Test func `trees are equal if they say the same, wherever their nodes are in the text`() throws {
     let tree = try QueryParser.rql("a == 1 and b == 'é'")
     #expect(try tree == QueryParser.rql("  (a) = 1 AND\nb == \"é\""))
     for text in [
@@ -96,7 +97,7 @@ import Testing
     #expect(try tree != QueryParser.rql("a == 1 and b == 'é' limit(1)"))
   }
 
-  @Test func `each node knows its place, and children stand before their parents`() throws {
+  @Test func `each node knows its place, and children come before their parents`() throws {
     let text = "ANY dogs.age > 5 OR NOT (name ==[c] 'x')"
     let syntax = try QueryParser.rql(text)
     let places = syntax.nodes.map { node in

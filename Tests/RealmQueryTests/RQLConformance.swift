@@ -1,6 +1,6 @@
-/// What reading alone decides of a text.
+/// The result of reading a text, before its names are bound.
 enum Outcome: Equatable, Sendable {
-  /// The text follows the grammar; what it means is for whoever binds its names.
+  /// The text follows the grammar. The binding of its names decides whether it has a meaning.
   case reads
   case syntax
   case invalidQuery

@@ -2,11 +2,11 @@ import RealmQuery
 import RealmStorage
 import RealmTestSupport
 
-/// Makes random trees that RQL can say.
+/// Makes random trees that RQL can express.
 struct RandomSyntax {
   var random: SeededGenerator
   private var builder = QuerySyntax.Builder()
-  /// So many conditions more may become joins or subqueries.
+  /// The number of further conditions that may become joins or subqueries.
   private var budget = 0
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
@@ -119,7 +119,7 @@ struct RandomSyntax {
     return random.chance(30) ? all[random.below(all.count)] : nil
   }
 
-  /// A path with what may stand at its end.
+  /// A path, with a random ending.
   private mutating func path(quantified: Bool) -> Int {
     var path = path()
     if random.chance(5) { path = .init(.argument(random.below(9)), steps: []) }

@@ -1,7 +1,7 @@
 import RealmQuery
 import RealmStorage
 
-/// What the rules say of texts that no row of the table has.
+/// The outcomes by the rules, of texts that are not in the table.
 let rqlRules: [(text: String, outcome: Outcome)] = [
   // Words and case.
   ("a=1AND b=2", .reads), ("NOTx == 1", .reads), ("NOTx 1", .syntax), ("a == 1 And b == 2", .reads),
@@ -73,7 +73,7 @@ let rqlRules: [(text: String, outcome: Outcome)] = [
   ("a == 1 DISTINCT(ANY a)", .syntax),
 ]
 
-/// What the rules say of formats that no row of the table has.
+/// The outcomes by the rules, of formats that are not in the table.
 let formatRules: [(text: String, arguments: [QueryArgument], outcome: Outcome)] = [
   ("", [], .syntax), ("a = 1", [], .reads), ("a => 1 Or nOt b =< 2 && c <> 3 || !d == 1", [], .reads),
   ("a-5 == 1", [], .reads), ("a -5 == 1", [], .reads), ("a == -5", [], .reads), ("a == - 5.5", [], .reads),

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The folders are the architecture: these tests read the sources. What breaks a rule today is listed in `HouseExceptions`,
-/// and must be found, so that the lists can only shrink.
+/// The folders are the architecture: these tests read the sources. A violation that exists today is listed in
+/// `HouseExceptions`. Each listed violation must still exist, so the lists can only shrink.
 @Suite struct ArchitectureTests {
-  /// Rooms of the engine, from the lowest up.
+  /// The rooms of the engine, from the lowest up.
   private static let engine = House(
     module: "RealmStorage",
     floors: [
@@ -15,7 +15,7 @@ import Testing
       "Changelog", "Database", "Creation", "Upkeep", "Live", "Check",
       "Compare",
     ])
-  /// Rooms of the object layer, from the lowest up.
+  /// The rooms of the object layer, from the lowest up.
   private static let objects = House(
     module: "RealmSwift",
     floors: [
@@ -24,19 +24,19 @@ import Testing
       "Threads", "Observation", "Accounts", "Sync", "Subscriptions", "NotYet",
     ])
 
-  /// Rooms of the query languages, from the lowest up.
+  /// The rooms of the query languages, from the lowest up.
   private static let queries = House(
     module: "RealmQuery",
     floors: ["Text", "Syntax", "Lexing", "Parsing", "RQL", "Format", "Binding", "Language"])
 
-  /// Rooms of the core of device sync, from the lowest up.
+  /// The rooms of the core of device sync, from the lowest up.
   private static let sync = House(module: "RealmSync", floors: ["Merge", "Protocol"])
   private static let frames = House(module: "RealmWebSocket", floors: ["Frames"])
   private static let client = House(
     module: "RealmSyncClient", floors: ["Network", "File", "Session", "Connection"])
   private static let server = House(
     module: "RealmServer", floors: ["Filters", "Log", "State", "Steps", "Node", "Sessions", "App"])
-  /// Rooms of other forms of a file's content, from the lowest up.
+  /// The rooms of other forms of a file's content, from the lowest up.
   private static let interchange = House(
     module: "RealmInterchange",
     floors: ["Text", "JSON", "Input", "Values", "Dump", "CSV", "Objects", "Import", "SQLite"])
@@ -71,12 +71,12 @@ import Testing
     }
   }
 
-  @Test func `rooms of the object layer name types of rooms above them only where that is listed`() {
+  @Test func `rooms of the object layer name types of rooms above only if the list allows it`() {
     #expect(Self.objects.upwardNames() == HouseExceptions.upwardNames)
   }
 
   /// Ways around memory safety: raw memory, uncounted references, unchecked casts.
-  @Test func `memory safety is left aside in few rooms, and elsewhere only where that is listed`() {
+  @Test func `code leaves memory safety aside only in a few rooms and in listed files`() {
     let allowed = ["File", "Node", "Kernel", "Runtime"]
     var found: [String] = []
     for house in Self.all {
@@ -92,8 +92,8 @@ import Testing
     #expect(found.sorted() == HouseExceptions.unsafe.sorted())
   }
 
-  /// Else a change could pass the recorder by.
-  @Test func `the public tables change rows by the writer's one door only`() {
+  /// Without this rule a change could bypass the recorder.
+  @Test func `the public tables change rows through three methods of the writer only`() {
     let doors: Set = ["apply", "insert", "change"]
     let reads: Set = [
       "cell", "elements", "checkNotRecorded", "checkNotSynced", "checkWhole", "contains", "element",
@@ -101,7 +101,7 @@ import Testing
       "listCount",
       "nested", "row", "sorted", "sortedCount", "value", "absentCell",
     ]
-    // Changes of columns that there are, which a recorder refuses.
+    // The methods that change existing columns. A recorder refuses these changes.
     let columns: Set = [
       "becomeEmbedded", "becomeUnembedded", "changeSchema", "changeType", "drop", "setIndex", "setOptional",
       "useElementIDs",
@@ -137,7 +137,7 @@ import Testing
     #expect(names.filter { !$0.hasPrefix("Realm") && !$0.hasPrefix("CRealm") } == [])
   }
 
-  @Test func `types and members are found in the text of a source`() {
+  @Test func `the reader of sources finds types and members in the text of a source`() {
     let text = """
       package final class A {
         struct B
@@ -154,11 +154,11 @@ import Testing
   }
 }
 
-/// The rooms of a module, and what its sources say.
+/// The rooms of a module, and the declarations in their sources.
 private struct House {
   let module: String
   let floors: [String]
-  /// By room.
+  /// The sources of each room.
   private let sources: [String: [Source]]
 
   static let root = URL(filePath: #filePath)
@@ -183,13 +183,13 @@ private struct House {
   struct Source {
     let name: String
     let code: String
-    /// All that reads as a name.
+    /// All words of the code that could be names.
     let words: Set<String>
-    /// Those declared at the top level.
+    /// The types that the file declares at the top level.
     let types: Set<String>
-    /// Names of all members and functions, at any depth.
+    /// The names of all members and functions, at any depth.
     let members: Set<String>
-    /// Of each type that is extended, the names that other files see.
+    /// The names that extensions in this file add to each type, without private ones.
     let extensionMembers: [String: Set<String>]
 
     init(name: String, text: String) {
@@ -237,7 +237,7 @@ private struct House {
 
   func types(of room: String) -> Set<String> { files(of: room).reduce(into: []) { $0.formUnion($1.types) } }
 
-  /// Folders that hold sources.
+  /// The folders that hold sources.
   func folders() throws -> Set<String> {
     let folder = Self.root.appending(path: module)
     let found = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
@@ -246,7 +246,7 @@ private struct House {
         .map { $0.split(separator: "/").dropLast().joined(separator: "/") })
   }
 
-  /// Types of rooms above that a room's files name: "Room/File.swift: Type".
+  /// The types of rooms above that the files of a room name, as "Room/File.swift: Type".
   func upwardNames() -> [String] {
     var found: [String] = []
     for (height, room) in floors.enumerated() {
@@ -259,7 +259,7 @@ private struct House {
     return found
   }
 
-  /// Members that only extensions in rooms above give to types below, and a room's files use.
+  /// The members that a room's files use and that only extensions in rooms above add to types below.
   func upwardMembers() -> [String] {
     var found: [String] = []
     var (types, known): (Set<String>, Set<String>) = ([], [])

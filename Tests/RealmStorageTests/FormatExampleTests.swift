@@ -14,18 +14,18 @@ import Testing
     var end: String { "<!-- end of \(rawValue) -->" }
   }
 
-  /// What depends on the clock: the time, and the checksum over it.
+  /// The bytes that depend on the clock: the time, and the checksum over it.
   private static let masked = [88..<96, 464..<472]
 
   private static let document = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "FORMAT.md")
 
-  @Test func `the worked example of the format's document is what the engine writes`() throws {
+  @Test func `the engine writes the bytes of the worked example in FORMAT.md`() throws {
     try expect(.file, try listing())
   }
 
-  @Test func `the worked example of a list that is a tree is what the engine writes`() throws {
+  @Test func `the engine writes the bytes of the worked example of a list that is a tree`() throws {
     try expect(.list, try listingOfList())
   }
 
@@ -47,7 +47,7 @@ import Testing
     let name: String
   }
 
-  /// The meta pages and the nodes, in the order they stand in the file.
+  /// The meta pages and the nodes, in the order in which they stand in the file.
   private func listing() throws -> String {
     let disk = SimulatedDisk()
     try disk.write(Self.emptyPages(of: disk), at: 0)
@@ -71,7 +71,7 @@ import Testing
       + String(format: "\n\n    %08x  end of the file", bytes.count)
   }
 
-  /// The nodes of a row and of its list, in the order they stand in the file.
+  /// The nodes of a row and of its list, in the order in which they stand in the file.
   private func listingOfList() throws -> String {
     let disk = SimulatedDisk()
     try disk.write(Self.emptyPages(of: disk), at: 0)
@@ -90,7 +90,7 @@ import Testing
     return nodes.sorted { $0.offset < $1.offset }.map { Self.hex($0, bytes) }.joined(separator: "\n\n")
   }
 
-  /// As the engine makes them, but that the file id and the salt are known.
+  /// The meta pages as the engine makes them, except that the file id and the salt are fixed.
   private static func emptyPages(of disk: SimulatedDisk) -> [UInt8] {
     let constants = MetaPage.Constants(
       fileID: [UInt8](0xa0...0xaf), salt: [UInt8](0xb0...0xbf), isEncrypted: false,
@@ -117,7 +117,7 @@ import Testing
 
   // MARK: - The listing
 
-  /// A heading, and 16 bytes a line; lines of zeros that follow each other are told in one.
+  /// A heading, and 16 bytes a line. One line stands for several lines of zeros in a row.
   private static func hex(_ piece: Piece, _ bytes: [UInt8]) -> String {
     var lines = [String(format: "    %08x  ", piece.offset) + piece.name]
     var zerosFrom: Int?

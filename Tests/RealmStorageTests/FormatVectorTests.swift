@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// The values that FORMAT.md gives to those who write a reader are those of the engine.
+/// The engine computes the values that FORMAT.md gives to authors of readers.
 @Suite struct FormatVectorTests {
   private static let document = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -14,7 +14,7 @@ import Testing
     #expect(text.contains("\n| \(name) | \(value) |\n"), "FORMAT.md lacks: | \(name) | \(value) |")
   }
 
-  @Test func `checksums`() throws {
+  @Test func `the engine computes the checksums of FORMAT.md`() throws {
     let zero = [UInt8](repeating: 0, count: 16)
     for (name, bytes) in [
       ("8 bytes of zero", Array(zero[..<8])), ("16 bytes of zero", zero), ("00 01 02 … 0f", [UInt8](0..<16)),
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `keys`() throws {
+  @Test func `the engine derives the keys of FORMAT.md`() throws {
     let (key, salt) = ([UInt8](0..<64), [UInt8](0..<16))
     for (name, purpose) in [("node key", KeyDerivation.Purpose.nodes), ("meta key", .metaPages)] {
       let subkey = KeyDerivation.subkey(purpose, of: key, salt: salt)
@@ -34,7 +34,7 @@ import Testing
     try expectLine("key check", Self.digits(cipher.keyCheck))
   }
 
-  @Test func `a sealed node`() throws {
+  @Test func `the engine opens the sealed node of FORMAT.md`() throws {
     let (key, salt) = ([UInt8](0..<64), [UInt8](0..<16))
     let cipher = try NodeCipher(key: key, salt: salt, fileID: salt)
     let value = try Self.values(of: ["content", "nonce", "ciphertext", "tag"])
@@ -59,7 +59,7 @@ import Testing
     #expect(unsealed(extent) == nil)
   }
 
-  @Test func `companions`() throws {
+  @Test func `the engine encodes companions as FORMAT.md does`() throws {
     let ids: [Value] = [.int(5), .int(6), .int(7), .int(4)]
     try expectLine(
       "ids: 5, 6, 7, 4", Self.digits(CompositeCell.encode(.list(ids), of: Column(.elementIDs(of: 1)))))
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `lists`() throws {
+  @Test func `the engine encodes lists as FORMAT.md does`() throws {
     var numbers = Column("numbers", .int64, isOptional: true, collection: .list)
     numbers.id = 1
     try expectLine(
@@ -115,7 +115,7 @@ import Testing
       Self.digits(CompositeCell.encode(.map(map), of: Column("c", .link, collection: .map))))
   }
 
-  @Test func `mixed values`() throws {
+  @Test func `the engine encodes mixed values as FORMAT.md does`() throws {
     let column = Column("c", .mixed)
     try expectLine("int64 −2", Self.digits(CompositeCell.encode(.int(-2), of: column)))
     try expectLine("string \"a\"", Self.digits(CompositeCell.encode(.string("a"), of: column)))
@@ -128,7 +128,7 @@ import Testing
       Self.digits(CompositeCell.encode(nested, of: column)))
   }
 
-  @Test func `entries of indexes`() throws {
+  @Test func `the engine encodes entries of indexes as FORMAT.md does`() throws {
     let optional = Column("c", .string, isOptional: true, index: .plain)
     let entries: [(String, Value, Column, UInt64)] = [
       ("int64: −2, row 0", .int(-2), Column("c", .int64, index: .plain), 0),
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  /// The bytes that the document gives under some names.
+  /// The bytes that FORMAT.md gives under some names.
   private static func values(of names: [String]) throws -> [[UInt8]] {
     let text = try String(contentsOf: Self.document, encoding: .utf8)
     return try names.map { name in

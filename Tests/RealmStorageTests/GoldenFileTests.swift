@@ -4,9 +4,10 @@ import Testing
 
 @testable import RealmStorage
 
-/// Files that earlier libraries wrote: what they stored is read as it was meant, or the file is refused by name.
+/// Files that earlier libraries wrote. The engine reads the values that were stored, or refuses the file and names the
+/// reason.
 ///
-/// `REALM_WRITE_GOLDEN=1 swift test --filter Golden` writes those of the current format that are not there.
+/// `REALM_WRITE_GOLDEN=1 swift test --filter Golden` writes the files of the current format that do not exist yet.
 @Suite(.serialized) struct GoldenFileTests {
   private static let samples = GoldenFile.all.filter { $0.content == .sample }
   private static let structures = GoldenFile.all.filter { $0.content == .structures }
@@ -45,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: structures)
-  func `a file with every structure is whole, also behind a change of it`(file: GoldenFile) throws {
+  func `a file with every structure is whole, also after a change`(file: GoldenFile) throws {
     try withCopy(of: file) { path in
       for isReadOnly in [true, false] {
         let database = try Database(
@@ -67,7 +68,8 @@ import Testing
     }
   }
 
-  /// - Parameter dropsColumn: whether something of a dropped column must be there; commits take it away.
+  /// - Parameter dropsColumn: Whether the file must still hold a part of a dropped column. Commits take such parts
+  ///   away.
   private func expectStructures(_ database: Database, _ snapshot: Snapshot, dropsColumn: Bool? = true) throws
   {
     let kinds: Set<NodeKind?> = Set(try snapshot.nodes().map(\.kind))
@@ -95,7 +97,8 @@ import Testing
 
   // MARK: - Drafts
 
-  /// Nothing that only reads a file takes it from those who have the library that wrote it.
+  /// A program that only reads a file must not change its number: the library that wrote the file could not open it
+  /// then.
   @Test(arguments: drafts)
   func `a file of the last draft gets number 1 by its first write, and not before`(file: GoldenFile) throws {
     let options = Self.options(file)
@@ -107,7 +110,7 @@ import Testing
       let text = try Self.text(of: Database(path: path, options: reading))
       #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == before)
       #expect(try Self.text(of: Database(path: path, options: options)) == text)
-      // Who opens one that was not closed, recovers it and closes it, writes to it.
+      // If the file was not closed cleanly, opening it recovers it, and closing it again writes to it.
       #expect(try Self.numbers(of: path) == (file.isClean ? [[0, 4], [0, 4]] : [[1, 0], [1, 0]]))
       let database = try Database(path: path, options: options)
       try database.write { try $0.tree("added").set([1], for: [2]) }
@@ -122,9 +125,9 @@ import Testing
     }
   }
 
-  /// The file of a process that died behind its first commit.
+  /// The file has the state in which a process left it that died after its first commit.
   @Test(arguments: drafts)
-  func `a file of which one meta page is a draft's is read and written`(file: GoldenFile) throws {
+  func `a file with one meta page of the last draft is read and written`(file: GoldenFile) throws {
     let options = Self.options(file)
     try withCopy(of: file) { path in
       let database = try Database(path: path, options: options)
@@ -143,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: drafts)
-  func `a copy of a file of the last draft, and a compacted one, have number 1`(file: GoldenFile) throws {
+  func `copies and compacted files of a file of the last draft have number 1`(file: GoldenFile) throws {
     let options = Self.options(file)
     try withCopy(of: file) { path in
       let text = try Self.text(of: Database(path: path, options: options))
@@ -161,9 +164,9 @@ import Testing
     }
   }
 
-  /// The newest version is on the page of format 1 that is damaged.
+  /// The newest version is on the page of format 1, and that page is damaged.
   @Test(arguments: drafts.filter(\.isClean))
-  func `a damaged page of format 1 beside one of the draft is replaced`(file: GoldenFile) throws {
+  func `a damaged page of format 1 beside a page of the last draft is replaced`(file: GoldenFile) throws {
     let options = Self.options(file)
     try withCopy(of: file) { path in
       let text = try Self.text(of: Database(path: path, options: options))
@@ -183,7 +186,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4 as Range<UInt32>, [false, true])
-  func `a file of an earlier draft is refused by name, whatever it is opened with`(
+  func `a file of an earlier draft is refused with the number of the draft, whatever the options are`(
     draft: UInt32, isEncrypted: Bool
   ) throws {
     let name = "refused/draft-\(draft)-\(isEncrypted ? "encrypted" : "plain").realm"
@@ -218,7 +221,7 @@ import Testing
     }
   }
 
-  /// Of each meta page the number of the format and that of the draft.
+  /// The number of the format and the number of the draft in each meta page.
   private static func numbers(_ bytes: [UInt8]) -> [[UInt32]] {
     (0..<2).map { page in [8, 52].map { bytes.load(UInt32.self, at: page * FilePlace.page + $0) } }
   }
@@ -227,7 +230,7 @@ import Testing
     numbers([UInt8](try Data(contentsOf: URL(filePath: path))))
   }
 
-  /// All rows of all tables, all entries of all trees, and what is recorded for a server.
+  /// All rows of all tables, all entries of all trees, and the changes that are recorded for a server.
   private static func text(of database: Database) throws -> String {
     var text = ""
     let snapshot = try database.snapshot()
@@ -284,7 +287,7 @@ import Testing
     try expectIndexes(things, numbers)
   }
 
-  /// What is left of a value when rows were removed: links to them are null.
+  /// The value that remains after rows were removed: links to these rows are null.
   private static func left(_ column: Column, _ number: Int64) -> Value {
     let value = GoldenSample.value(column, number)
     if column.name == "next", case .link(let row) = value, GoldenSample.removed.contains(row) { return .null }

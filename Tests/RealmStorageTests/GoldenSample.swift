@@ -1,12 +1,13 @@
 import RealmStorage
 
-/// What the golden files hold: a table with columns of every type, indexes, links and a primary key; a small table that
-/// it links to; two named trees, one with a value that does not fit into a leaf; a column that rows are older than.
+/// The content of the golden files: a table with columns of every type, indexes, links and a primary key; a small table
+/// that it links to; two named trees, one with a value that does not fit into a leaf; a column that is younger than the
+/// rows.
 ///
-/// It never changes, as the files that are made of it do not.
+/// This content never changes, because the files that were made of it do not change.
 enum GoldenSample {
   static let rows: Range<Int64> = 0..<20
-  /// Keys of rows that a later commit removes.
+  /// The keys of the rows that a later commit removes.
   static let removed: [UInt64] = [3, 4, 17]
 
   // MARK: - Columns
@@ -36,7 +37,7 @@ enum GoldenSample {
     first(linkingTo: places) + [late]
   }
 
-  /// Added when there are rows, and made optional then.
+  /// A column that is added when there are rows already, and is made optional then.
   private static let late = Column("late", .int64, storedDefault: .int(7))
 
   private static func first(linkingTo places: UInt32) -> [Column] {
@@ -49,7 +50,7 @@ enum GoldenSample {
 
   // MARK: - Values
 
-  /// The value of a column in the row that was made as the `number`th, counted from 0. Keys of rows and numbers are alike.
+  /// The value of a column in row `number`, counted from 0. The key of a row is its number.
   static func value(_ column: Column, _ number: Int64) -> Value {
     switch column.name {
     case "id": return .string("id \(number)")
@@ -67,7 +68,7 @@ enum GoldenSample {
     if column.isOptional, column.collection == .none, number % 3 == 1 { return .null }
     switch column.collection {
     case .none: return element(column.type, number)
-    // One of them is long enough to be a tree.
+    // One of the lists is long enough to be a tree.
     case .list:
       return .list((0..<(number == 19 ? 600 : number % 5)).map { element(column.type, number + $0) })
     case .set: return .set((0..<(number == 18 ? 300 : number % 5)).map { element(column.type, number + $0) })
@@ -99,7 +100,7 @@ enum GoldenSample {
   private static func bytes(_ type: ColumnType, _ number: Int64) -> Value {
     let low = UInt64(number) * 0x0101_0101_0101_0101
     guard type == .decimal128 else { return .uuid(SixteenBytes(high: ~low, low: low)) }
-    // The number itself, with the exponent -2.
+    // The decimal has the digits of the number and the exponent -2.
     return .decimal128(SixteenBytes(high: (6176 - 2) << 49, low: UInt64(number)))
   }
 

@@ -5,17 +5,17 @@ import RealmTestSupport
 /// have ids, an embedded table, a version that is kept by name, and a column and a table that were dropped and still
 /// take space.
 ///
-/// What is in it is drawn from a fixed seed. Clusters are small, so that a few hundred rows make a tree of them.
+/// A fixed seed determines the random content. Clusters are small, so that a few hundred rows make a tree of them.
 enum GoldenStructures {
   static let version = "before the drops"
 
   private static let seed: UInt64 = 17
 
-  /// The bytes of the file, cleanly closed or as a process leaves it that dies.
+  /// The bytes of the file, either closed cleanly or as a process leaves it that dies.
   static func bytes(key: [UInt8]?, isClean: Bool) throws -> [UInt8] {
     var options = Database.Options(encryptionKey: key)
     options.clusterRows = 8
-    // So that one commit leaves something of what it drops.
+    // The limit is so low that one commit does not give back all that it drops.
     options.givenBackBytes = 4096
     let storage = try ByteStorage()
     let database = try Database(creatingIn: storage, options: options)
@@ -33,7 +33,7 @@ enum GoldenStructures {
       try cities.dropColumn(cities.schema.columns.count - 1)
     }
     if isClean { database.close() }
-    // The database closes when it goes.
+    // The database closes when its last reference goes.
     return withExtendedLifetime(database) { storage.bytes }
   }
 
@@ -48,7 +48,7 @@ enum GoldenStructures {
     }
   }
 
-  /// Lists, sets and maps that are trees, of values of fixed and of varying size, and nested ones.
+  /// Lists, sets and maps that are trees, of values of fixed and varying size, and nested collections.
   private static func addLarge(_ transaction: WriteTransaction, _ generator: inout SeededGenerator) throws {
     let parts = try transaction.createTable(
       TableSchema("Part", isEmbedded: true, columns: [Column("name", .string)]))
@@ -84,7 +84,8 @@ enum GoldenStructures {
     }
   }
 
-  /// So many rows that clusters and indexes are trees, and values that repeat. A table and a column are dropped later.
+  /// A table with so many rows that clusters and indexes are trees, and with values that repeat. A table and a column
+  /// are dropped later.
   private static func addCities(_ transaction: WriteTransaction, _ generator: inout SeededGenerator) throws {
     let cities = try transaction.createTable(
       TableSchema(
@@ -109,7 +110,7 @@ enum GoldenStructures {
     for number in 0..<100 { _ = try gone.insert(["text": .string("text \(number)")]) }
   }
 
-  /// Lists whose elements have ids, and links to rows that are not there.
+  /// Lists whose elements have ids, and links to rows that do not exist.
   private static func addLinked(_ database: Database, _ generator: inout SeededGenerator) throws {
     var content = Content()
     for _ in 0..<6 {
@@ -127,7 +128,7 @@ enum GoldenStructures {
     }
   }
 
-  /// Leaves rows that were removed, and rows that a column is younger than.
+  /// Removes rows and adds a column, so that the file has gaps between rows and rows that are older than a column.
   private static func changeAll(_ transaction: WriteTransaction, _ generator: inout SeededGenerator) throws {
     guard let things = try transaction.table(TableModel.name), let cities = try transaction.table("City")
     else {

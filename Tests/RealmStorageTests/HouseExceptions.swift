@@ -1,4 +1,5 @@
-/// What breaks the rules of the house today. Whoever mends one takes it off its list; one that is added has its reason beside it.
+/// The violations of the rules of the house today. If you mend one, remove it from its list. If you add one, write its
+/// reason beside it.
 enum HouseExceptions {
   /// Files of RealmSwift that name a type of a room above theirs.
   static let upwardNames: [String] = [
@@ -47,7 +48,7 @@ enum HouseExceptions {
     "Model/ObjectBase.swift: Realm",
     "Model/ObjectModel+Check.swift: List",
     "Model/ObjectModel+Check.swift: Map",
-    // A table is a class too, and its objects are made here as all are.
+    // A table counts as a class too, and its objects are made here like all others.
     "Model/ObjectModel.swift: DynamicDraft",
     "Model/ObjectModel.swift: DynamicObject",
     "Model/ObjectModel.swift: ObjectContext",
@@ -80,17 +81,17 @@ enum HouseExceptions {
     "Session/AsyncWrites.swift: Realm",
     "Session/CollectionCell.swift: Realm",
     "Session/CollectionCell.swift: RealmCollectionValue",
-    // What syncs a file is told of the realms that are opened.
+    // The sync of a file needs the realms that are opened.
     "Session/FileSync.swift: Realm",
     "Session/ObjectAdder.swift: EntriesOfMap",
     "Session/ObjectAdder.swift: Realm",
     "Session/RealmFile+Unopened.swift: Realm",
-    // To open a file migrates it.
+    // Opening a file includes its migration.
     "Session/RealmFile.swift: Migrator",
     "Session/RealmFile.swift: Realm",
     "Session/RealmSession+Checks.swift: Realm",
     "Session/RealmSession+Versions.swift: Realm",
-    // What a migration block sets is looked at when it has returned.
+    // The session checks the values that a migration block set when the block has returned.
     "Session/RealmSession.swift: MigrationNotes",
     "Session/RealmSession.swift: Realm",
     "Session/RealmSession.swift: ThreadSafeReference",
@@ -105,16 +106,16 @@ enum HouseExceptions {
     "Collections/Results.swift: Realm",
     "Collections/ThreadConfined.swift: Realm",
     "Collections/ValueContent.swift: Realm",
-    // The block is a setting.
+    // The block is a setting of the configuration.
     "Realm/Configuration.swift: MigrationBlock",
-    // An app has the settings of its sessions, which tell sessions.
+    // An app has the settings of its sync sessions, and these settings refer to sessions.
     "Accounts/App.swift: SyncManager",
     "Accounts/ServerCalls.swift: SyncManager",
-    // The first subscriptions of a file are made by a block of its configuration.
+    // A block of the configuration makes the first subscriptions of a file.
     "Sync/SyncConfiguration.swift: SyncSubscriptionSet",
   ]
 
-  /// Files outside of File, Node, Kernel and Runtime that leave memory safety aside, and by what.
+  /// Files outside of File, Node, Kernel and Runtime that leave memory safety aside, each with the means that it uses.
   static let unsafe: [String] = [
     "RealmStorage/Database/TableContent+Decoding.swift: unsafeUninitializedCapacity",
     "RealmStorage/Database/TableContent.swift: Unmanaged",
@@ -135,7 +136,7 @@ enum HouseExceptions {
     "RealmSwift/Collections/RealmCollection.swift: Unmanaged",
     "RealmSwift/Collections/ThreadConfined.swift: Unmanaged",
     "RealmSwift/Collections/RealmCollectionValue.swift: unsafeDowncast",
-    // The class was looked at just before.
+    // The code checks the class just before the cast.
     "RealmSwift/Dynamic/DynamicObject.swift: unsafeDowncast",
     "RealmSwift/Model/CustomPersistable+Embedded.swift: unsafeDowncast",
     "RealmSwift/Model/ObjectBase+Hash.swift: Unmanaged",
@@ -156,7 +157,7 @@ enum HouseExceptions {
     "RealmSwift/Session/PlainInsertion.swift: UncountedReference",
     "RealmSwift/Session/RealmFile.swift: UncountedReference",
     "RealmSwift/Session/RealmSession.swift: UncountedReference",
-    // A block of the app that is called on its queue only, and need not be Sendable.
+    // The app runs the block on its own queue only, so the block need not be Sendable.
     "RealmSwift/Sync/SyncSession+Opening.swift: unsafe",
     "RealmSwift/Threads/Realm+AsyncWrite.swift: unsafe",
     "RealmSwift/Threads/Realm+Opening.swift: unsafe",

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Synchronization
 
-/// With a primary key, and links by which an update reaches others.
+/// A class with a primary key, and with links through which an update reaches other objects.
 class Node: Object {
   @Persisted(primaryKey: true) var key: String
   @Persisted var note = "none"
@@ -18,7 +18,7 @@ class Node: Object {
   }
 }
 
-/// Whose key may be nil.
+/// A class whose key may be nil.
 class Keyed: Object {
   @Persisted(primaryKey: true) var key: Int?
   @Persisted var note = ""
@@ -28,13 +28,13 @@ class ShortKeyed: Object {
   @Persisted(primaryKey: true) var key: Int8
 }
 
-/// Links to a class that another inherits from.
+/// A class with links to a class that has a subclass.
 class BaseHolder: Object {
   @Persisted var base: Base?
   @Persisted var bases: List<Base>
 }
 
-/// A computed property before one that is stored.
+/// A class with a computed property before the stored ones.
 class Target: Object {
   @Persisted(originProperty: "target") var sources: LinkingObjects<Source>
   @Persisted var name: String
@@ -52,7 +52,7 @@ class OfText: GenericBase<String> {
 }
 class OfNumber: GenericBase<Int> {}
 
-/// Names that other things have.
+/// A class whose properties have names that are also used for other things.
 class Names: Object {
   @Persisted var `class`: Int
   @Persisted var `self`: Int
@@ -81,7 +81,8 @@ class Levelled: Object {
   @Persisted var all: List<Level>
 }
 
-/// Counts its instances, of each thread that made some: other tests make them meanwhile.
+/// A class that counts its instances for each thread that made some, because other tests make instances at the same
+/// time.
 class Counted: Object {
   @Persisted var name: String
   @Persisted var next: Counted?
@@ -92,7 +93,7 @@ class Counted: Object {
     private static let counts = Mutex<[ObjectIdentifier: Int]>([:])
     private let thread = ObjectIdentifier(Thread.current)
 
-    /// Those that this thread made and that are still there.
+    /// The number of living instances that this thread made.
     static var alive: Int { counts.withLock { $0[ObjectIdentifier(Thread.current)] ?? 0 } }
 
     init() { Self.counts.withLock { $0[thread, default: 0] += 1 } }
@@ -100,14 +101,14 @@ class Counted: Object {
   }
 }
 
-/// With a link from the beginning.
+/// A class whose link has a value from the beginning.
 class Starter: Object {
   @Persisted(primaryKey: true) var key: Int
   @Persisted var note = ""
   @Persisted var dog: Dog? = Dog(value: ["name": "default"])
 }
 
-/// Whose initializer asks a realm for the next key.
+/// A class whose initializer asks a realm for the next key.
 class Numbered: Object {
   @Persisted(primaryKey: true) var key: Int
   @Persisted var note = ""

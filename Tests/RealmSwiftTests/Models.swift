@@ -34,7 +34,7 @@ class Dog: Object {
   @Persisted(originProperty: "dogs") var people: LinkingObjects<Person>
 }
 
-/// Every type a property may have.
+/// A class with a property of every type.
 class Everything: Object {
   @Persisted(primaryKey: true) var key: UUID
   @Persisted var bool: Bool
@@ -79,7 +79,7 @@ class Everything: Object {
   @Persisted var optionalStrings: List<String?>
 }
 
-/// With a property of its own beside those that are stored.
+/// A class with a property of its own beside the stored one.
 class Visitor: Object {
   @Persisted var name: String
   var greeting = "hello"
@@ -113,7 +113,7 @@ func memoryRealm(_ types: [ObjectBase.Type]? = nil) throws -> Realm {
   return try Realm(configuration: Realm.Configuration(inMemoryIdentifier: name, objectTypes: types))
 }
 
-/// A place for a file that is removed when this goes.
+/// A place for a file, which is removed with this object.
 final class TemporaryFile: Sendable {
   let url: URL
 
@@ -130,5 +130,5 @@ final class TemporaryFile: Sendable {
   }
 }
 
-/// A realm of the thread that runs, also in code that may be suspended: then the test uses it until its next suspension.
+/// A realm of the current thread, even in code that may be suspended. The test uses it only until its next suspension.
 func opened(_ configuration: Realm.Configuration) throws -> Realm { try Realm(configuration: configuration) }

@@ -1,12 +1,12 @@
 import RealmStorage
 import RealmTestSupport
 
-/// An object for each writer of a file, which this writer alone changes. It counts the writer's commits in
-/// three ways, which agree in every version of the file, of the server and of all other files.
+/// Notes of commits. Each writer of a file has an object that only this writer changes. The object counts the writer's
+/// commits in three ways, which agree in every version of the file, of the server's file and of all other files.
 package enum CommitNotes {
   private static let firstKey: Int64 = 1000
   private static let firstLongKey: Int64 = 2000
-  /// So many of the last numbers stand in a list.
+  /// The list holds the numbers of this many last commits.
   private static let window = 10
 
   private static func key(_ slot: Int) -> Value { .int(firstKey + Int64(slot)) }
@@ -25,7 +25,7 @@ package enum CommitNotes {
     return objects
   }
 
-  /// How many commits of a writer there are, in a transaction.
+  /// The number of commits of a writer, in a transaction.
   package static func count(of slot: Int, in transaction: WriteTransaction) throws -> Int {
     let objects = try table(transaction)
     guard let row = try objects.row(withPrimaryKey: key(slot)),
@@ -34,7 +34,7 @@ package enum CommitNotes {
     return Int(count)
   }
 
-  /// Notes a writer's commit of a number.
+  /// Notes a commit of a writer, by its number.
   package static func write(_ transaction: WriteTransaction, slot: Int, number: Int) throws {
     let objects = try table(transaction)
     let row =
@@ -45,14 +45,14 @@ package enum CommitNotes {
     try objects.add(1, to: sum, ofRow: row)
     try objects.set(value, last, ofRow: row)
     let count = try objects.listCount(list, ofRow: row) ?? 0
-    // Every second number comes first, and is moved behind the others.
+    // Every second number is inserted at the front and moved behind the others.
     let place = number % 2 == 0 ? 0 : count
     try objects.insert([value], at: place, ofList: list, ofRow: row)
     if place < count { try objects.moveElement(from: 0, to: count, ofList: list, ofRow: row) }
     if count == window { try objects.removeElements(0..<1, ofList: list, ofRow: row) }
   }
 
-  /// Writes a text that stands apart from its changeset, since it is so long.
+  /// Writes a text that is so long that it is stored apart from its changeset.
   package static func writeLong(_ transaction: WriteTransaction, slot: Int, number: Int) throws {
     let objects = try table(transaction)
     let key = Value.int(firstLongKey + Int64(slot))
@@ -61,7 +61,7 @@ package enum CommitNotes {
     try objects.set(.string(text), column("m", objects.schema), ofRow: row)
   }
 
-  /// How many commits of each writer there are, where all that is noted of them agrees.
+  /// The number of commits of each writer. The function checks that all notes of them agree.
   package static func verify(_ snapshot: Snapshot, slots: Range<Int>) throws -> [Int: Int] {
     guard let objects = try snapshot.table(ModelClass.name) else { return [:] }
     var counts: [Int: Int] = [:]

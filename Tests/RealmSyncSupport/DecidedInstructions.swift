@@ -2,7 +2,8 @@ import RealmServer
 import RealmStorage
 import RealmSync
 
-/// How often instructions of each kind took effect as they were written, and otherwise: since others had changed the same place, or since their object was refused.
+/// Counts of the instructions that took effect as they were written and of those that did not, for each kind. An
+/// instruction does not if others changed the same place, or if its object was refused.
 package struct DecidedInstructions {
   private struct Fate {
     var asWritten = 0
@@ -11,7 +12,8 @@ package struct DecidedInstructions {
 
   private var fates: [String: Fate] = [:]
 
-  /// The kinds that a run is to meet, both ways. The writer of the simulation has no properties with defaults; those are compared with the model.
+  /// The kinds that a run must meet in both ways. The writer of the simulation has no properties with defaults, so
+  /// `ModelReplay` tests those.
   private static let kinds = [
     "create", "delete", "set", "add", "new embedded", "kill embedded", "insert", "move", "erase",
     "set insert", "set erase", "clear",
@@ -19,7 +21,7 @@ package struct DecidedInstructions {
 
   package init() {}
 
-  /// Adds what the server made of a changeset.
+  /// Adds the effects that a changeset had at the server.
   mutating func add(_ changeset: Changeset, _ entry: HistoryEntry) {
     var effects: [ObjectName: [Instruction]] = [:]
     for object in entry.objects { effects[object.name, default: []] += object.effects.map(\.instruction) }
@@ -56,13 +58,13 @@ package struct DecidedInstructions {
     }
   }
 
-  /// By kind how many took effect, and how many did not.
+  /// The numbers of instructions that took effect as they were written, and of those that did not, for each kind.
   package var text: String {
     Self.kinds.map { "\($0) \(fates[$0]?.asWritten ?? 0)/\(fates[$0]?.otherwise ?? 0)" }.joined(
       separator: ", ")
   }
 
-  /// The kinds that took no effect in no case, or never took one.
+  /// The kinds whose instructions all took effect as they were written, or never did.
   package var notMet: [String] {
     Self.kinds.filter { (fates[$0]?.asWritten ?? 0) == 0 || (fates[$0]?.otherwise ?? 0) == 0 }
   }

@@ -3,17 +3,17 @@ import RealmSync
 import RealmSyncClient
 import RealmTestSupport
 
-/// A client whose file is in memory, where nothing happens to it.
+/// A client with a file in memory, which no accident happens to.
 package final class LocalClient {
   package let database: Database
   private let user: String
   private let session: ClientSession
   private var server: LocalServer?
   private var connection: LocalServer.Connection?
-  /// What the client is about to send.
+  /// The messages that the client will send next.
   private var upward: [[UInt8]] = []
 
-  /// A client that wants to see all objects.
+  /// Makes a client that asks for all objects.
   package init(_ user: String) throws {
     var options = DatabaseOptions()
     options.history = .synced
@@ -23,7 +23,7 @@ package final class LocalClient {
     try ModelClass.ask(15, database, .full)
   }
 
-  /// Connects to a server from the next message on. The connection to another one is lost.
+  /// Connects to a server with the next message. The connection to another server is lost.
   package func use(_ server: LocalServer) {
     lose()
     self.server = server
@@ -35,9 +35,9 @@ package final class LocalClient {
     (connection, upward) = (nil, [])
   }
 
-  /// Makes changes by chance.
+  /// Makes random changes.
   ///
-  /// - Parameter time: nil for that of the machine.
+  /// - Parameter time: The time of the commit; nil for the machine's time.
   package func write(_ changes: Int, keys: Int, time: UInt64?, _ generator: inout SeededGenerator) throws {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -46,7 +46,9 @@ package final class LocalClient {
     try transaction.commit()
   }
 
-  /// Sends all that the client has to say. Answers whether that was anything.
+  /// Sends all messages that the client has for the server.
+  ///
+  /// - Returns: True if there were messages to send.
   @discardableResult
   package func send(time: UInt64) throws -> Bool {
     guard let server else { return false }
@@ -62,7 +64,9 @@ package final class LocalClient {
     return !frames.isEmpty
   }
 
-  /// Takes all that the server has sent. Answers whether that was anything.
+  /// Takes all messages that the server has sent.
+  ///
+  /// - Returns: True if there were messages to take.
   @discardableResult
   package func receive(time: UInt64) throws -> Bool {
     guard let connection else { return false }
@@ -74,7 +78,7 @@ package final class LocalClient {
     return !frames.isEmpty
   }
 
-  /// Goes on until both sides have nothing more to say.
+  /// Continues until both sides have nothing more to say.
   package func exchange(time: inout UInt64) throws {
     for _ in 0..<1000 {
       time += 100
@@ -98,17 +102,17 @@ package final class LocalClient {
     }
   }
 
-  /// Where the file stands, and the last changeset of it that it knows to be decided.
+  /// The position of the file in the log, with the last changeset that it knows to be decided.
   package func position() throws -> ClientPosition {
     try ClientPosition(database.snapshot().tree(ClientPosition.tree))
   }
 
-  /// The number of the file; that of a file without one is the greatest of all.
+  /// The number of the file. The number of a file that was never registered is the greatest of all.
   package func number() throws -> UInt64 { try database.replicaNumber() }
 }
 
 extension Database {
-  /// The number of a client's file; that of a file without one is the greatest of all.
+  /// The number of a client's file. The number of a file that was never registered is the greatest of all.
   package func replicaNumber() throws -> UInt64 {
     let snapshot = try snapshot()
     let position = try ClientPosition(snapshot.tree(ClientPosition.tree))
@@ -118,7 +122,7 @@ extension Database {
 }
 
 extension ServerNotes {
-  /// Whether each changeset that came from a file is decided there, or pending with the content that it had.
+  /// Checks that each changeset that came from a file is either decided in it or pending with the same content.
   package func check(_ file: ClientFile) throws {
     let (replica, decided) = (file.number, file.position.decided.sequence)
     var pending: [UInt64: [UInt8]] = [:]

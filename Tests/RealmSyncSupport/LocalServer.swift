@@ -5,17 +5,17 @@ import RealmTestSupport
 
 /// A server in this process, whose connections carry messages as their bytes.
 ///
-/// It looks at what passes: no changeset and no query set comes twice with different contents, and no file is
-/// reset without a cause.
+/// It checks the messages: no changeset and no query set comes twice with different contents, and no file is reset
+/// without a cause.
 package final class LocalServer {
   /// A connection of a client.
   package final class Connection {
     let id: SyncServer.SessionID
-    /// What the server has sent and the client has not taken yet, the oldest first.
+    /// The messages that the server has sent and the client has not taken yet, oldest first.
     package var downward: [[UInt8]] = []
-    /// The replica that the client speaks for.
+    /// The replica for which the client speaks.
     var replica: UInt64 = 0
-    /// The replica that the client speaks for from its next start on.
+    /// The replica for which the client speaks from its next start on.
     var next: UInt64?
 
     init(_ id: SyncServer.SessionID) { self.id = id }
@@ -24,7 +24,7 @@ package final class LocalServer {
   package let database: Database
   package let node: ServerNode
   package let notes: ServerNotes
-  /// The objects at the versions that steps lead to, as texts; empty where they are not kept.
+  /// The objects at the versions to which steps lead, as texts. It is empty if they are not kept.
   package private(set) var past: [UInt64: [Int64: String]] = [:]
   private let server: SyncServer
   private let keepsPast: Bool
@@ -34,9 +34,9 @@ package final class LocalServer {
   package var state: ServerState { node.state }
 
   /// - Parameters:
-  ///   - database: of the server's file, which has the tables of the model already.
-  ///   - notes: those of the server that had the file before.
-  ///   - log: nil for one that is lost with the server.
+  ///   - database: The database of the server's file, which already has the tables of the model.
+  ///   - notes: The notes of the server that had the file before.
+  ///   - log: The log; nil for a log that is lost with the server.
   package init(
     _ database: Database, notes: ServerNotes = ServerNotes(), log: (any EventLog)? = nil,
     keepsPast: Bool = false, seed: UInt64
@@ -48,10 +48,11 @@ package final class LocalServer {
     (self.database, self.notes, self.keepsPast) = (database, notes, keepsPast)
     var limits = ServerLimits()
     (limits.registrations, limits.replicas) = (.max, .max)
-    // Steps have several parts, and a client that nothing concerns is told so soon.
+    // Steps have several parts, and a client that no change concerns is soon told its version.
     (limits.partBytes, limits.idleVersions) = (200, 20)
     var drawn = SeededGenerator(seed: seed)
-    // The texts of objects name elements by the number of the replica and a counter in one number.
+    // The shift keeps the numbers small, because the texts of objects join a replica's number and a counter into one
+    // number.
     server = SyncServer(node, limits: limits) { drawn.next() >> 20 | 1 }
     generator = SeededGenerator(seed: ~seed)
   }
@@ -64,13 +65,13 @@ package final class LocalServer {
     return connection
   }
 
-  /// The server learns that a connection is lost.
+  /// Tells the server that a connection is lost.
   package func disconnect(_ connection: Connection) {
     guard connections.removeValue(forKey: connection.id) != nil else { return }
     server.disconnect(connection.id)
   }
 
-  /// A message of a client has come.
+  /// Gives the server a message of a client.
   package func receive(_ frame: [UInt8], from connection: Connection, time: UInt64) throws {
     guard connections[connection.id] != nil else { return }
     let message = try ClientMessage(bytes: frame)
@@ -86,7 +87,7 @@ package final class LocalServer {
     try server.receive(message, from: connection.id, time: time)
   }
 
-  /// Integrates what has come, and answers.
+  /// Integrates the messages that have come, and answers them.
   package func run(time: UInt64) throws {
     repeat {
       for action in try server.run(time: time) {
@@ -121,29 +122,29 @@ package final class LocalServer {
 
   // MARK: - Administration
 
-  /// The file of a replica is to be reset.
+  /// Retires a replica, so that its file is reset.
   package func retire(_ replica: UInt64, time: UInt64) throws {
     notes.retired.insert(replica)
     try node.append(.retire(replica: replica), tag: generator.next(), time: time)
   }
 
-  /// Forgets what no client needs.
+  /// Removes the history that no client needs.
   package func trim(time: UInt64) throws { try server.trim(offline: 1 << 50, time: time) }
 
-  /// The objects, with elements named by the numbers of replicas.
+  /// The objects as texts, in which elements are named by the numbers of replicas.
   package func texts() throws -> [Int64: String] {
     let numbers = state.numbers
     return try ModelClass.texts(database.snapshot()) { numbers[Int($0)] }
   }
 }
 
-/// What servers were told by files, also those that had the server's file before.
+/// Notes of what files told servers. They also cover the servers that had the file before.
 package final class ServerNotes {
   /// The hashes of changesets, by replica and sequence.
   private var hashes: [UInt64: [UInt64: [UInt8]]] = [:]
-  /// Query sets, by replica and number.
+  /// The query sets, by replica and number.
   private var sets: [UInt64: [UInt64: [QuerySet.Query]]] = [:]
-  /// Replicas that were retired on purpose.
+  /// The replicas that were retired on purpose.
   package var retired: Set<UInt64> = []
   package private(set) var uploads = 0
   package private(set) var resets = 0
@@ -171,18 +172,18 @@ package final class ServerNotes {
     guard retired.contains(replica) else { throw Violation("the file \(replica) is reset without a cause") }
   }
 
-  /// A newer session of the same file ends the older one, a server whose disk fails ends all, and one whose
-  /// replica was retired is reset.
+  /// Checks that an error has a cause: a newer session of the same file ends the older one, a server whose disk fails
+  /// ends all sessions, and a retired replica is reset.
   func check(_ error: ProtocolError, to replica: UInt64) throws {
     guard [8, 11].contains(error.code) || retired.contains(replica) else {
       throw Violation("the session of the file \(replica) is ended: \(error.code), \(error.text)")
     }
   }
 
-  /// The hashes of the changesets of a file that came, by their sequences.
+  /// The hashes of the changesets that came from a file, by their sequences.
   func hashes(of replica: UInt64) -> [UInt64: [UInt8]] { hashes[replica] ?? [:] }
 
-  /// What a query set shows, as a mask over the values of the filter field; nil of one that never came.
+  /// The objects that a query set shows, as a mask over the values of the filter field; nil if the set never came.
   package func mask(_ querySet: UInt64, of replica: UInt64) -> Int? {
     guard querySet > 0 else { return 0 }
     guard let queries = sets[replica]?[querySet] else { return nil }

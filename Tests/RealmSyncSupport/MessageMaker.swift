@@ -120,7 +120,7 @@ package struct MessageMaker {
     }
   }
 
-  /// What appending some elements makes: its encoding joins them.
+  /// The instructions that append some elements. The encoding joins them into one item.
   private mutating func run() -> [Instruction] {
     let (path, right, start) = (path(), id(), UInt32(random.below(1_000)))
     var left = id()
@@ -156,7 +156,7 @@ package struct MessageMaker {
     return changeset
   }
 
-  /// Names that are all different.
+  /// Names that all differ.
   private mutating func objects() -> [ObjectName] {
     var seen: Set<ObjectName> = []
     return several(6) { $0.object() }.filter { seen.insert($0).inserted }
@@ -318,7 +318,7 @@ package struct MessageMaker {
 
   // MARK: - Damage
 
-  /// Bytes that differ in one to three places from others.
+  /// The given bytes with random changes in one to three places.
   package mutating func damaged(_ bytes: [UInt8]) -> [UInt8] {
     var made = bytes
     for _ in 0...random.below(3) where !made.isEmpty {
@@ -329,7 +329,7 @@ package struct MessageMaker {
       case 3: made.removeSubrange(place..<min(made.count, place + 1 + random.below(4)))
       case 4: made.insert(contentsOf: random.bytes(1 + random.below(3)), at: place)
       case 5:
-        // The greatest number of 64 bits, or one bit more.
+        // The greatest number of 64 bits, or a number with one more bit.
         made.insert(contentsOf: [UInt8](repeating: 0xff, count: 9) + [random.chance(50) ? 1 : 3], at: place)
       default: made.insert(contentsOf: made[place..<min(made.count, place + 1 + random.below(20))], at: place)
       }

@@ -3,11 +3,11 @@ import RealmSync
 import RealmSyncClient
 import RealmTestSupport
 
-/// What programs do to files that have objects of the model's class.
+/// Functions that do with the objects of the model's class what programs do.
 extension ModelClass {
-  /// Makes changes by chance; the first time also the class.
+  /// Makes random changes. The first call also makes the class.
   ///
-  /// - Parameter keys: the primary keys that are used are those below.
+  /// - Parameter keys: The bound of the primary keys: the changes use keys below it.
   package static func change(
     _ transaction: WriteTransaction, keys: Int, changes: Int, _ generator: inout SeededGenerator
   ) throws {
@@ -16,7 +16,7 @@ extension ModelClass {
     for _ in 0..<changes { try writer.change(&generator) }
   }
 
-  /// Gives a file the query set that shows what a mask over the values of the filter field has.
+  /// Gives a file the query set for the objects of a mask over the values of the filter field.
   package static func ask(_ mask: Int, _ database: Database, _ durability: Durability) throws {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -25,22 +25,23 @@ extension ModelClass {
     try transaction.commit(durability)
   }
 
-  /// Whether an object, as it was written as a text, is shown by such a mask.
+  /// True if such a mask shows an object, which is given as its text.
   package static func isShown(_ text: String, by mask: Int) -> Bool {
-    // The filter field stands first; an object without one counts as if it had 0.
+    // The filter field comes first in the text. An object without the field counts as if its value were 0.
     guard text.hasPrefix("(1:"), let field = Int(text.dropFirst(3).prefix { $0.isNumber }) else {
       return mask & 1 != 0
     }
     return mask >> field & 1 != 0
   }
 
-  /// The objects of a client's file, with elements named by the numbers of replicas.
+  /// The objects of a client's file as texts, in which elements are named by the numbers of replicas.
   package static func texts(ofFile snapshot: Snapshot) throws -> [Int64: String] {
     let position = try ClientPosition(snapshot.tree(ClientPosition.tree))
     return try texts(snapshot) { number(of: $0, position) }
   }
 
-  /// The objects of a client's file without what is pending in it: what the server has at its version.
+  /// The objects of a client's file without its pending changes. These are the server's objects at the version of the
+  /// file.
   package static func textsWithoutPending(_ database: Database) throws -> [Int64: String] {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -54,12 +55,12 @@ extension ModelClass {
     return try texts(transaction) { number(of: $0, position) }
   }
 
-  /// The texts have no room for the number of a file that was never registered.
+  /// The texts have no room for the number of a file that was never registered, so it is cut to 48 bits.
   private static func number(of index: UInt32, _ position: ClientPosition) -> UInt64 {
     min(position.replicas[Int(index)], 1 << 48)
   }
 
-  /// Says in which object two files differ; nil where they are equal.
+  /// Describes an object in which two files differ; nil if the files are equal.
   package static func difference(_ found: [Int64: String], _ expected: [Int64: String]) -> String? {
     for key in Set(found.keys).union(expected.keys).sorted() where found[key] != expected[key] {
       return "object \(key) is\n  \(found[key] ?? "not there")\nin place of\n  \(expected[key] ?? "none")"
@@ -68,13 +69,13 @@ extension ModelClass {
   }
 }
 
-/// Numbers that differ for most contents of synced files and of servers' files.
+/// Fingerprints that differ for most different contents of synced files and of servers' files.
 package enum SyncedContent {
-  /// Of the objects of a client's file, its changesets with what undoes them, and where it stands in the log.
-  /// What is recorded for merging is left out: it shows in what later steps make of the file.
+  /// The fingerprint of the objects of a client's file, its changesets with their undo, and its position in the log.
+  /// The records for merging are left out, because their effect is visible in what later steps make of the file.
   package static func fingerprint(of snapshot: Snapshot) throws -> UInt64 {
     var hash = Fingerprint()
-    // By the numbers that replicas have in the file.
+    // Elements are named by the numbers that replicas have in the file.
     add(try ModelClass.texts(snapshot) { UInt64($0) }, to: &hash)
     try snapshot.tree(ClientPosition.tree).forEach { key, value in
       hash.add(key)
@@ -105,7 +106,7 @@ package enum SyncedContent {
     }
   }
 
-  /// Objects stand in what undoes a changeset in the order in which a step concerned them.
+  /// Sorts the objects, because a changeset's undo has them in the order in which a step concerned them.
   private static func add(undo bytes: [UInt8], to hash: inout Fingerprint) {
     guard !bytes.isEmpty, var undo = try? Changeset(bytes: bytes) else { return hash.add(bytes) }
     func key(_ object: ObjectInstructions) -> Int64 {

@@ -2,7 +2,7 @@ import RealmServer
 import RealmStorage
 import RealmSync
 
-/// The one class of objects that the model of the merge rules has. Its properties are numbers there, and names here.
+/// The only class of objects in the model of the merge rules. Its properties are numbers in the model, and names here.
 package enum ModelClass {
   package static let name = "Object"
   static let part = "Part"
@@ -36,7 +36,7 @@ package enum ModelClass {
         ]))
   }
 
-  /// Objects whose filter field is one of those in a mask. No number counts as 0.
+  /// The filters for objects whose filter field is in a mask. An object without a number counts as if it had 0.
   package static func filters(_ mask: Int) -> ClassFilters {
     var values: [FieldFilter.Operand] = (0..<4).filter { mask >> $0 & 1 != 0 }.map { .value(.int(Int64($0))) }
     if mask & 1 != 0 { values.append(.value(.null)) }
@@ -96,16 +96,16 @@ package enum ModelClass {
 
   // MARK: - Texts
 
-  /// All objects as the model writes them.
+  /// All objects in the form in which the model writes them.
   ///
-  /// - Parameter number: tells a replica's number by its number in the file.
+  /// - Parameter number: Returns the number of a replica for its number in the file.
   package static func texts(
     _ transaction: WriteTransaction, number: @escaping (UInt32) -> UInt64
   ) throws -> [Int64: String] {
     try texts(transaction.table(name)?.reading(), transaction.table(part)?.reading(), number)
   }
 
-  /// The same of a version.
+  /// All objects of a version in the form in which the model writes them.
   package static func texts(
     _ snapshot: Snapshot, number: @escaping (UInt32) -> UInt64
   ) throws -> [Int64: String] {

@@ -2,7 +2,7 @@ import RealmServer
 import RealmStorage
 import RealmSync
 
-/// Integrates the log of a schedule, and tells how what comes of it differs from what the model made of it.
+/// Integrates the log of a schedule, and reports how the result differs from the result of the model.
 package struct ModelReplay {
   package private(set) var uploads = 0
   package private(set) var refusals = 0

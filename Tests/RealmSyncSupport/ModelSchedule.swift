@@ -3,10 +3,10 @@ import RealmServer
 import RealmStorage
 import RealmSync
 
-/// A log that the model of the merge rules made by chance (`Tests/MergeModel`), and what the model made of it.
+/// A random log of the model of the merge rules (`Tests/MergeModel`), with the results that the model made of it.
 package struct ModelSchedule: Sendable {
   package enum Step: Sendable {
-    /// - querySets: the objects that the query sets of the replica show, as a mask over the values of their filter field.
+    /// - querySets: The objects that the replica's query sets show, as a mask over the values of their filter field.
     case entry(LogRecord, querySets: Int?)
     case result(Result)
   }
@@ -15,7 +15,7 @@ package struct ModelSchedule: Sendable {
     package var version: UInt64
     package var isAccepted: Bool
     package var stamp: Stamp
-    /// What is refused, by object or property, sorted.
+    /// The objects and properties that are refused, as sorted texts.
     package var refused: [String]
   }
 
@@ -23,11 +23,11 @@ package struct ModelSchedule: Sendable {
   package var steps: [Step] = []
   package var horizon: UInt64 = 0
   package var mark = Stamp(word: 0)
-  /// The objects that are there, as texts.
+  /// The existing objects, as texts.
   package var objects: [Int64: String] = [:]
   package var properties: [String] = []
 
-  /// One unit of the model's time is so many milliseconds, and so many stamps.
+  /// One unit of the model's time is `unit` milliseconds, and has `stampsOfUnit` stamps.
   static let unit = 5_000
   private static let stampsOfUnit = 500
 
@@ -36,7 +36,7 @@ package struct ModelSchedule: Sendable {
     return Stamp(word: start.word + UInt64(tick % stampsOfUnit))
   }
 
-  /// The schedules that stand in lines one behind another.
+  /// Reads the schedules in lines of text, one after another.
   package static func read(_ lines: some Sequence<String>, _ body: (ModelSchedule) throws -> Void) throws {
     var reader = ScheduleReader()
     for line in lines {
@@ -56,7 +56,7 @@ private struct ScheduleReader {
   private var schema: [SchemaInstruction] = []
   private var tag: UInt64 = 0
 
-  /// The schedule that ends with the line.
+  /// The schedule that ends with the line; nil if none does.
   mutating func add(_ line: String) throws -> ModelSchedule? {
     let words = line.split(separator: " ").map(String.init)
     guard let first = words.first else { return nil }
@@ -218,7 +218,7 @@ private struct ScheduleReader {
   }
 }
 
-/// Words, some of which are a name and what it is.
+/// The words of a line. Some of them are a name that is followed by its value.
 private struct Line {
   let words: [String]
 

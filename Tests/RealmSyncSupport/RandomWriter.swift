@@ -1,13 +1,13 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Changes objects of the model's class by chance, as a program does.
+/// Makes random changes of objects of the model's class, as a program does.
 struct RandomWriter {
   private let objects: WritableTable
   private let parts: WritableTable
-  /// The primary keys that are used.
+  /// The bound of the primary keys: the writer uses keys below it.
   private let keys: Int
-  /// What all objects have in their filter field; nil where that is free.
+  /// The value that all objects have in their filter field; nil if each object may have its own.
   private let field: Value?
 
   init?(_ transaction: WriteTransaction, keys: Int, field: Value? = nil) throws {
@@ -32,7 +32,7 @@ struct RandomWriter {
     _ = try objects.insert(values)
   }
 
-  /// Makes a change.
+  /// Makes one random change.
   func change(_ generator: inout SeededGenerator) throws {
     let key = Int64(generator.below(keys))
     guard let row = try objects.row(withPrimaryKey: .int(key)) else { return try create(key, &generator) }

@@ -1,7 +1,8 @@
 import RealmStorage
 import RealmTestSupport
 
-/// A file of a client or of the server: in memory, from where it can be copied, or on a disk that loses power.
+/// A file of a client or of the server. It is in memory, where it can be copied, or on a simulated disk that loses
+/// power.
 final class SimulatedFile {
   private enum Place {
     case memory(MemoryStorage)
@@ -32,7 +33,7 @@ final class SimulatedFile {
     database = try Database(storage: storage, options: options)
   }
 
-  /// Nil of a file on a disk.
+  /// A copy of the file; nil if it is on a disk.
   func copy() throws -> SimulatedFile? {
     guard case .memory(let memory) = place else { return nil }
     try database.flush()
@@ -42,7 +43,7 @@ final class SimulatedFile {
     return try SimulatedFile(.memory(new), new, options)
   }
 
-  /// The file as it is found after a loss of power; nil of one that is not on a disk.
+  /// The file as it is after a loss of power; nil if it is not on a disk.
   func afterPowerLoss(_ generator: inout SeededGenerator) throws -> SimulatedFile? {
     guard case .disk(let disk) = place else { return nil }
     let new = disk.afterPowerLoss(&generator)

@@ -4,9 +4,9 @@ import RealmSync
 import RealmSyncClient
 import RealmTestSupport
 
-/// Loss of power, copies of files, and servers that go on from an older copy.
+/// Losses of power, copies of files, and servers that continue from an older copy.
 extension Simulation {
-  /// The commits that are noted in a file, or at the server.
+  /// The commits of a client that are noted in its file or in the server's file.
   func noted(_ client: Client, in database: Database) throws -> Set<Int> {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -18,7 +18,7 @@ extension Simulation {
     return Set(elements.compactMap { if case .int(let number) = $0 { Int(number) } else { nil } })
   }
 
-  /// What the server has told survives.
+  /// Lets the server lose power. Everything that the server has told clients survives.
   private func losePowerOfServer() throws {
     guard let file = try serverFile.afterPowerLoss(&generator) else { return }
     count.powerLosses += 1
@@ -41,12 +41,12 @@ extension Simulation {
     client.written.removeAll { !left.contains($0) }
     client.durable = client.written.count
     client.hasLostPower = true
-    // Query sets that were made and not used may be gone too.
+    // Query sets that were made and not used may also be lost.
     let newest = try inFile(client) { $0.newestQuerySet }
     client.querySets = Array(client.querySets.prefix(Int(newest) + 1))
   }
 
-  /// A file is copied. It comes back later, or goes on beside its copy.
+  /// Copies a file. At a later call the copy replaces the file, or is used beside it.
   func copyFile(_ client: Client) throws {
     guard client.partition == nil, let index = clients.firstIndex(where: { $0 === client }) else { return }
     if generator.chance(50) {
@@ -66,7 +66,7 @@ extension Simulation {
       clients.append(other)
     } else {
       if client.connection != nil { try lose(client) }
-      // What the file has written since it was copied, and no server has, is gone with it.
+      // Commits that the file has made since it was copied are lost with it, unless the server has them.
       client.written.removeAll { !copy.written.contains($0) && !atServer.contains($0) }
       client.use(copy.file)
       client.durable = 0
@@ -76,7 +76,7 @@ extension Simulation {
     try alignQuerySets()
   }
 
-  /// The query sets of files that came back are fewer than those that were made since.
+  /// Forgets the query sets that were made after the copies from which files were restored.
   private func alignQuerySets() throws {
     for client in clients {
       let newest = try inFile(client) { $0.newestQuerySet }
@@ -84,7 +84,7 @@ extension Simulation {
     }
   }
 
-  /// The server's file is copied. Later the server goes on from the copy.
+  /// Copies the server's file. At a later call the server continues from the copy.
   func copyServer() throws {
     try runServer()
     guard generator.chance(50), let copy = serverCopy else {
@@ -95,10 +95,11 @@ extension Simulation {
     mayReset = true
     serverCopy = nil
     for client in clients {
-      // What the server had is lost to it. It may come back from a file that does not know it to be decided.
+      // The commits that only the lost server had are lost. They may come back from a file that does not know that they
+      // are decided.
       let (had, left) = (try noted(client, in: database), try noted(client, in: copy.database))
       client.written.removeAll { had.contains($0) && !left.contains($0) }
-      // What is pending on an object that the server has lost is lost with the object.
+      // Pending changes of an object that the server has lost are lost with the object.
       if !had.isEmpty, left.isEmpty { client.isWritingToLost = true }
       (client.isReset, client.isCopied) = (true, true)
       client.unpredictable = Set(0..<Int64(keys))

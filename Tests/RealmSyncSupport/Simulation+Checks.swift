@@ -4,9 +4,10 @@ import RealmSync
 import RealmSyncClient
 import RealmTestSupport
 
-/// What must hold.
+/// The checks of a simulation.
 extension Simulation {
-  /// Whoever shows all that the server has shows also what the server makes of the pending changesets, if nothing else comes between.
+  /// Checks the prediction of a client that shows all objects of the server: it also shows the result that the server
+  /// will make of the pending changesets, if no other change comes first.
   func checkPrediction(_ client: Client) throws {
     try runServer()
     while client.connection?.downward.isEmpty == false { try deliver(client) }
@@ -34,7 +35,7 @@ extension Simulation {
     let made = (past[state.version] ?? [:]).mapValues(\.text)
     for key in Set(shown.keys).union(made.keys).subtracting(client.unpredictable).sorted()
     where shown[key] != made[key] {
-      // That an object was deleted which the client never saw is not told.
+      // A client is not told of the deletion of an object that it never saw.
       if made[key] == nil, past[position.version]?[key] == nil { continue }
       throw Failure(
         description: """
@@ -48,7 +49,7 @@ extension Simulation {
 
   // MARK: - Checks
 
-  /// What was done to an object is told only to who sees it after each change.
+  /// Checks that the change of an object is told only to a client that sees the object after the change.
   func checkLeaks(_ step: Step, to replica: UInt64) throws {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -66,12 +67,12 @@ extension Simulation {
     }
   }
 
-  /// What a file shows, as a mask over the values of the filter field.
+  /// The objects that a file shows, as a mask over the values of the filter field.
   func mask(_ client: Client, _ position: ClientPosition) throws -> Int {
     client.partition != nil && position.querySet > 0 ? 15 : client.querySets[Int(position.querySet)]
   }
 
-  /// What a file is cut with.
+  /// The view that decides which objects a file has.
   func view(_ client: Client, _ position: ClientPosition, _ number: UInt64) throws -> View {
     let querySet = position.querySet == 0 ? ClassFilters() : ModelClass.filters(try mask(client, position))
     var view = state.view(of: number, querySet: 0, at: position.version)
@@ -84,7 +85,7 @@ extension Simulation {
     return try ModelClass.texts(transaction) { position.replicas[Int($0)] }
   }
 
-  /// What stands in the file without its pending changesets is what the server had at its version.
+  /// Checks that a file without its pending changesets has the objects that the server had at the file's version.
   func checkBase(_ client: Client) throws {
     let transaction = try client.database.beginWrite()
     defer { transaction.cancel() }
@@ -98,7 +99,7 @@ extension Simulation {
     try compare(try texts(client, transaction), ClientFile(transaction), client)
   }
 
-  /// What a file has is what the server had at a version, as far as the replica saw it.
+  /// Checks that a file has the objects that the server had at a version, as far as the replica saw them.
   func compare(
     _ found: [Int64: String], _ file: ClientFile, _ client: Client, at version: UInt64? = nil
   ) throws {
@@ -118,7 +119,7 @@ extension Simulation {
     }
   }
 
-  /// No commit is lost or counts twice.
+  /// Checks that no commit is lost or counts twice.
   private func checkCommits() throws {
     for client in clients {
       let found = try noted(client, in: database)
@@ -152,7 +153,7 @@ extension Simulation {
             "\(client.user) has pending changesets at the end: \(found), decided \(position.decided.sequence)"
         )
       }
-      // Who was not told of the last versions is not concerned by them.
+      // No change of the versions that a client was not told of concerns it.
       try compare(try texts(client, transaction), file, client, at: state.version)
       guard try MergeRecords(transaction).tree.count() == 0 else {
         throw Failure(description: "\(client.user) keeps records without pending changesets")

@@ -1,5 +1,5 @@
 extension Simulation {
-  /// What has happened in a run.
+  /// Counts of what has happened in a run.
   package struct Count {
     package var steps = 0
     package var commits = 0
@@ -18,7 +18,7 @@ extension Simulation {
     package var powerLosses = 0
     package var copies = 0
     package var restores = 0
-    /// What became of instructions.
+    /// Counts of how the server decided instructions.
     package var decided = DecidedInstructions()
 
     package init() {}
@@ -31,7 +31,7 @@ extension Simulation {
       ("copies", \.copies), ("restores", \.restores),
     ]
 
-    /// What a run prints.
+    /// The line that a run prints.
     package var text: String { Self.fields.map { "\($0.0)=\(self[keyPath: $0.1])" }.joined(separator: " ") }
 
     package static func += (left: inout Count, right: Count) {

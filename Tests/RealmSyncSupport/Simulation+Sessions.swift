@@ -4,7 +4,7 @@ import RealmSync
 import RealmSyncClient
 import RealmTestSupport
 
-/// What passes between a client and the server.
+/// The messages between a client and the server.
 extension Simulation {
   func connect(_ client: Client) throws {
     guard client.connection == nil else { return }
@@ -12,7 +12,8 @@ extension Simulation {
     try perform(try client.session.connected(), client)
   }
 
-  /// The connection breaks, with all that is under way to the client. What is under way to the server may still come.
+  /// Breaks the connection, with all messages that are under way to the client. Messages under way to the server may
+  /// still arrive.
   func lose(_ client: Client) throws {
     guard let connection = client.connection else { return }
     if !connection.upward.isEmpty || !connection.downward.isEmpty { count.broken += 1 }
@@ -26,7 +27,7 @@ extension Simulation {
     }
   }
 
-  /// Does what a client's session tells.
+  /// Carries out the actions of a client's session.
   func perform(_ actions: [ClientSession.Action], _ client: Client) throws {
     for action in actions {
       switch action {
@@ -59,7 +60,7 @@ extension Simulation {
     }
   }
 
-  /// The server takes the next message of a client.
+  /// Gives the server the next message of a client.
   func receive(_ connection: Connection?) throws {
     guard let connection, !connection.upward.isEmpty else { return }
     let message = try ClientMessage(bytes: connection.upward.removeFirst())
@@ -72,7 +73,7 @@ extension Simulation {
     if connection.upward.isEmpty { lingering.removeAll { $0 === connection } }
   }
 
-  /// The server integrates what has come, and answers.
+  /// Lets the server integrate the messages that have come, and answer them.
   func runServer() throws {
     let old = state.version
     let actions = try server.run(time: time)
@@ -94,7 +95,7 @@ extension Simulation {
         if case .step(let step) = try ServerMessage(bytes: frame) { try note(step, id) }
         clients.first { $0.connection?.id == id }?.connection?.downward.append(frame)
       case .close(let id):
-        // The client learns it behind all that was sent.
+        // The client learns of the close after all messages that were sent.
         lingering.removeAll { $0.id == id }
       }
     }
@@ -112,12 +113,12 @@ extension Simulation {
     if let replica = server.replica(of: id) { try checkLeaks(step, to: replica) }
   }
 
-  /// The client takes the next message of the server.
+  /// Gives the client the next message of the server.
   func deliver(_ client: Client) throws {
     guard let connection = client.connection, !connection.downward.isEmpty else { return }
     let message = try ServerMessage(bytes: connection.downward.removeFirst())
     try note(message, client)
-    // A client may lose power when it has answered.
+    // A client may lose power right after its answer.
     try perform(client.session.receive(message, time: time), client)
   }
 
@@ -132,7 +133,7 @@ extension Simulation {
     if step.isLast, !hasPending { client.unpredictable = [] }
   }
 
-  /// Carries all that a client and the server have to tell each other.
+  /// Carries messages until a client and the server have nothing more to say.
   func exchange(_ client: Client) throws {
     for _ in 0..<1000 {
       time += 100

@@ -4,12 +4,13 @@ import RealmSync
 import RealmSyncClient
 import RealmTestSupport
 
-/// Several clients and a server, whose messages are late and lost by chance. All of it follows from a seed.
+/// Several clients and a server, whose messages are delayed and lost at random. The seed determines all of it.
 ///
-/// The sessions of both sides are those that a network would drive, and every message goes through its bytes.
+/// The sessions of both sides are those that a network would drive. Every message is written to bytes and read from
+/// them.
 package final class Simulation {
   final class Client {
-    /// Another one after the client has lost power, or its file came back from a copy.
+    /// The client's file. Another file takes its place if the client loses power or its file is restored from a copy.
     private(set) var file: SimulatedFile
     let user: String
     /// The key of the object in which each commit is noted.
@@ -17,22 +18,24 @@ package final class Simulation {
     let partition: Value?
     private(set) var session: ClientSession
     var connection: Connection?
-    /// What the query sets show, as masks over the values of the filter field; the first shows nothing.
+    /// The objects that each query set shows, as masks over the values of the filter field. The first set shows none.
     var querySets = [0]
     var refusals = 0
-    /// What was refused may have been forgotten.
+    /// True if the file may have forgotten refusals, because it was reset.
     var isReset = false
-    /// What the file wrote, each commit by a number.
+    /// The numbers of the commits that the file has made.
     var written: [Int] = []
-    /// So many of them were made durable.
+    /// The number of those commits that were made durable.
     var durable = 0
-    /// What was told before may be told again.
+    /// True if the client may be told again what it was told before a loss of power.
     var hasLostPower = false
-    /// The server has lost the object in which commits are noted. What is written to it is lost, until the client learns that.
+    /// True if the server has lost the object in which commits are noted. Commits are lost until the client learns of
+    /// that.
     var isWritingToLost = false
-    /// What was pending when the file was copied may count twice.
+    /// True if changes that were pending when the file was copied may count twice.
     var isCopied = false
-    /// Objects that came whole while changes of them were pending: what others did to them is not told, so that what the server will make of the changes can't be shown.
+    /// The objects that came whole while changes of them were pending. The client is not told what others did to them,
+    /// so it can't show the result that the server will make of the changes.
     var unpredictable: Set<Int64> = []
 
     init(_ file: SimulatedFile, user: String, partition: Value?) {
@@ -43,14 +46,14 @@ package final class Simulation {
 
     var database: Database { file.database }
 
-    /// Goes on with another file. The connection is gone.
+    /// Continues with another file. The connection is lost.
     func use(_ file: SimulatedFile) {
       self.file = file
       session = ClientSession(file.database, partition: partition)
     }
   }
 
-  /// What is under way between a client and the server, as bytes.
+  /// The messages that are under way between a client and the server, as bytes.
   final class Connection {
     let id: SyncServer.SessionID
     var upward: [[UInt8]] = []
@@ -69,18 +72,18 @@ package final class Simulation {
   var node: ServerNode
   var server: SyncServer
   var clients: [Client] = []
-  /// Connections that their clients have given up, and the server not yet.
+  /// The connections that their clients have given up, and that the server still has.
   var lingering: [Connection] = []
   var generator: SeededGenerator
   var time: UInt64 = 1_800_000_000_000
-  /// The objects at the versions that steps lead to, with the values of their filter field.
+  /// The objects at the versions to which steps lead, with the values of their filter field.
   var past: [UInt64: [Int64: Past]] = [:]
   var refusalsMade: [UInt64: Int] = [:]
   let hasQuerySets: Bool
   let hasRules: Bool
   let keys: Int
   package internal(set) var count = Count()
-  /// What was sent to the server, until it is decided.
+  /// The changesets that were sent to the server and are not decided.
   var sent: [UploadName: Changeset] = [:]
 
   struct UploadName: Hashable {
@@ -88,10 +91,10 @@ package final class Simulation {
     var sequence: UInt64
   }
 
-  /// Copies that files may come back from, with what their owners had written then.
+  /// Copies from which files may be restored, with the commits that their clients had made then.
   var clientCopies: [(client: Int, file: SimulatedFile, written: [Int])] = []
   var serverCopy: SimulatedFile?
-  /// Something has happened after which files may be reset.
+  /// True if an event has happened after which files may be reset.
   var mayReset = false
 
   var state: ServerState { node.state }
@@ -132,18 +135,19 @@ package final class Simulation {
     limits.wholeVersions = UInt64(generator.below(4))
     // Steps take several turns.
     limits.rowsAtOnce = 1 + generator.below(8)
-    // The texts of objects name elements by the number of the replica and a counter in one number.
+    // The shift keeps the numbers small, because the texts of objects join a replica's number and a counter into one
+    // number.
     return SyncServer(node, limits: limits) { generator.next() >> 20 }
   }
 
   package struct Failure: Error, CustomStringConvertible {
     package enum Kind: String, CaseIterable, Sendable {
-      /// Something that was written is not there any more.
+      /// A commit that was written is missing.
       case lost
       case wrong
-      /// Somebody was told what the rules or the query do not show.
+      /// A client was told an object that the rules or the query do not show.
       case leaked
-      /// Nobody has anything to say, or all talk without end.
+      /// Both sides have nothing to say, or never come to an end.
       case hung
     }
 
@@ -151,7 +155,9 @@ package final class Simulation {
     package var description: String
   }
 
-  /// Runs to the end; answers what was wrong.
+  /// Runs the simulation to its end.
+  ///
+  /// - Returns: The first failure; nil if there was none.
   package func run() throws -> Failure? {
     do {
       for _ in 0..<40 + generator.below(120) { try step() }
@@ -194,7 +200,7 @@ package final class Simulation {
       client.querySets.append(mask)
       _ = try inFile(client) { try $0.setQueries([ModelClass.query(mask)]) }
     case 5:
-      // A file is reset.
+      // Retires the replica of a client, so that its file is reset.
       guard try replica(client) != .max else { return }
       mayReset = true
       try append(.retire(replica: replica(client)))
@@ -208,7 +214,7 @@ package final class Simulation {
     }
   }
 
-  /// The server starts anew, from its file.
+  /// Starts the server again from its file.
   func restart() throws {
     count.restarts += 1
     for client in clients where client.connection != nil { try lose(client) }
@@ -236,7 +242,7 @@ package final class Simulation {
     if durability == .full { client.durable = client.written.count }
   }
 
-  /// Notes each commit in an object that the client alone writes to.
+  /// Notes each commit in an object that only the client writes to.
   func log(_ client: Client, _ transaction: WriteTransaction) throws {
     guard let objects = try transaction.table(ModelClass.name),
       let set = objects.schema.columns.firstIndex(where: { $0.name == "s" })
@@ -245,7 +251,7 @@ package final class Simulation {
     let row = try objects.row(withPrimaryKey: key) ?? objects.insert(["id": key, "c": .int(0)])
     client.written.append(count.commits)
     try objects.insert([.int(Int64(count.commits))], intoSet: set, ofRow: row)
-    // What counts twice is found by the sum.
+    // The sum shows whether a commit counts twice.
     if let sum = objects.schema.columns.firstIndex(where: { $0.name == "c" }) {
       try objects.add(1, to: sum, ofRow: row)
     }
@@ -275,7 +281,7 @@ package final class Simulation {
       try server.trim(offline: 1 << 50, time: time)
       return try runServer()
     }
-    // Also below what some need: these are reset.
+    // The horizon may pass versions that clients need. Their files are reset.
     mayReset = true
     try append(.trim(horizon: UInt64(generator.below(Int(state.version) + 1))))
   }

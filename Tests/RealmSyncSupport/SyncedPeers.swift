@@ -4,15 +4,15 @@ import RealmSync
 import RealmSyncClient
 import RealmTestSupport
 
-/// A message on its way, as its bytes.
+/// A message between a client and a server, as its bytes.
 package struct Frame {
   package let bytes: [UInt8]
-  /// A client sends it.
+  /// True if a client sent the message.
   package let isUpward: Bool
 }
 
-/// A server on a file, which is driven as a network would drive it: all that it takes and gives goes through
-/// bytes.
+/// A server with its file, which a test drives as a network would. Every message is written to bytes and read from
+/// them.
 package final class ServerPeer {
   package let database: Database
   package let node: ServerNode
@@ -22,21 +22,22 @@ package final class ServerPeer {
   private var waiting: [SyncServer.SessionID: [[UInt8]]] = [:]
   private var ended: Set<SyncServer.SessionID> = []
 
-  /// - Parameter seed: where the numbers start that the server draws.
+  /// - Parameter seed: The seed of the numbers that the server draws.
   package init(_ database: Database, seed: UInt64, time: UInt64) throws {
     (self.database, self.time) = (database, time)
     let log = try EmbeddedLog(after: database, settings: ModelClass.settings)
     node = try ServerNode(database, settings: ModelClass.settings, log: log)
     var limits = ServerLimits()
     (limits.registrations, limits.replicas) = (.max, .max)
-    // Steps have several parts, and some are looked up in the index of the history.
+    // Steps have several parts, and some changes are looked up in the index of the history.
     (limits.partBytes, limits.idleVersions, limits.wholeVersions) = (200, 1, 3)
     var drawn = SeededGenerator(seed: seed)
-    // The texts of objects name elements by the number of the replica and a counter in one number.
+    // The shift keeps the numbers small, because the texts of objects join a replica's number and a counter into one
+    // number.
     server = SyncServer(node, limits: limits) { drawn.next() >> 20 | 1 }
   }
 
-  /// Takes a frame. One that is no message ends the session.
+  /// Takes a frame. A frame that is not a message ends the session.
   package func receive(_ frame: [UInt8], from id: SyncServer.SessionID) throws {
     let message: ClientMessage
     do throws(MessageDamage) {
@@ -60,7 +61,7 @@ package final class ServerPeer {
     }
   }
 
-  /// The frames for a connection that nobody has taken yet.
+  /// Returns the frames for a connection that were not taken yet, and removes them.
   package func answers(to id: SyncServer.SessionID) -> [[UInt8]] { waiting.removeValue(forKey: id) ?? [] }
 
   package func hasEnded(_ id: SyncServer.SessionID) -> Bool { ended.contains(id) }
@@ -76,23 +77,23 @@ package final class ServerPeer {
   package func texts() throws -> [Int64: String] { try database.modelTexts(node.state.numbers) }
 }
 
-/// A client's file and its session, which are driven as a network would drive them.
+/// A client's file with its session, which a test drives as a network would.
 package final class ClientPeer {
   package let database: Database
   private let session: ClientSession
   private let user: String
   private var id: SyncServer.SessionID?
-  /// What the client is about to send.
+  /// The messages that the client will send next.
   private var upward: [[UInt8]] = []
-  /// What has passed between the client and the server.
+  /// All messages between the client and the server so far.
   package private(set) var frames: [Frame] = []
-  /// Why the client does not try again by itself.
+  /// The reason why the client does not connect again without the app; nil if it may.
   package private(set) var stop: String?
   package private(set) var resets = 0
 
   private static let mostRounds = 200
 
-  /// - Parameter partition: what all objects of the file have in the field `q`.
+  /// - Parameter partition: The value that all objects of the file have in the field `q`.
   package init(_ database: Database, _ user: String, partition: Value? = nil) {
     (self.database, self.user) = (database, user)
     session = ClientSession(database, partition: partition)
@@ -146,7 +147,7 @@ package final class ClientPeer {
     }
   }
 
-  /// What a session does with a frame, whatever the frame is.
+  /// The actions of a session for a frame, which may hold any bytes.
   package static func receive(
     _ frame: [UInt8], _ session: ClientSession, time: UInt64
   ) -> [ClientSession.Action] {
@@ -157,7 +158,7 @@ package final class ClientPeer {
     }
   }
 
-  /// The server takes so many messages of the client at most.
+  /// Gives the server messages of the client, at most `most` of them.
   package func carryUp(_ peer: ServerPeer, most: Int = .max) throws {
     var left = most
     while left > 0, let id, !upward.isEmpty {
@@ -168,7 +169,9 @@ package final class ClientPeer {
     }
   }
 
-  /// The client takes all messages of the server but so many of the last ones; answers how many it took.
+  /// Gives the client all messages of the server except the last `kept` ones.
+  ///
+  /// - Returns: The number of messages that the client took.
   @discardableResult
   package func carryDown(_ peer: ServerPeer, keeping kept: Int = 0) -> Int {
     guard let connection = id else { return 0 }
@@ -181,11 +184,13 @@ package final class ClientPeer {
     return count
   }
 
-  /// Carries all that the client and the server have to tell each other; false where they come to no end.
+  /// Carries messages until both sides have nothing more to say.
+  ///
+  /// - Returns: False if they do not come to an end.
   package func exchange(with peer: ServerPeer) throws -> Bool {
     var silentRounds = 0
     for _ in 0..<Self.mostRounds {
-      // A client that waits for a commit to become durable says nothing for a round.
+      // A client that waits for a commit to become durable says nothing for one round.
       guard silentRounds < 2, stop == nil else { return true }
       let count = frames.count
       peer.time += 100
@@ -201,7 +206,7 @@ package final class ClientPeer {
 }
 
 extension Database {
-  /// Calls `body` with a client's file, and forgets what it changes unless that is to be committed.
+  /// Calls `body` with a client's file. The changes are dropped, unless `commits` is true.
   package func inClientFile<Result>(
     commits: Bool = false, _ body: (inout ClientFile) throws -> Result
   ) throws -> Result {
@@ -213,7 +218,7 @@ extension Database {
     return result
   }
 
-  /// What is pending in a client's file, by the sequences that it has there.
+  /// The bytes of the pending changesets of a client's file, by their sequences.
   package func pendingChangesets() throws -> [UInt64: [UInt8]] {
     let snapshot = try snapshot()
     var found: [UInt64: [UInt8]] = [:]
@@ -224,11 +229,11 @@ extension Database {
     return found
   }
 
-  /// - Parameter numbers: of the replicas, by their numbers in the file.
+  /// - Parameter numbers: The numbers of the replicas, by their numbers in the file.
   fileprivate func modelTexts(_ numbers: [UInt64]) throws -> [Int64: String] {
     let transaction = try beginWrite()
     defer { transaction.cancel() }
-    // A text has no room for greater numbers.
+    // The texts have no room for greater numbers.
     return try ModelClass.texts(transaction) { replica in
       Int(replica) < numbers.count ? min(numbers[Int(replica)], 1 << 45) : 0
     }

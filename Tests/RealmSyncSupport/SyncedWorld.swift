@@ -4,39 +4,40 @@ import RealmSync
 import RealmSyncClient
 import RealmTestSupport
 
-/// The files of a server and of two clients, and what one of the clients and the server say to each other
+/// The files of a server and of two clients, and the messages that one of the clients and the server send each other
 /// next.
 ///
-/// They are made through sessions, as they would come to be: nothing in them is written by hand.
+/// The files are made by real sessions. No byte in them is written by hand.
 package struct SyncedWorld {
   /// The users of the client and of its neighbour.
   package static let user = "anna"
   package static let neighbour = "ben"
-  /// Where the numbers start that the server draws while the client talks to it, and while another one does.
+  /// The seeds of the numbers that the server draws while the client talks to it (`talkSeed`), and while another client
+  /// does (`otherSeed`).
   package static let talkSeed: UInt64 = 11
   package static let otherSeed: UInt64 = 77
   package static let start: UInt64 = 1_800_000_000_000
-  /// The files are used at that time. The last entry of the log is younger than an hour then.
+  /// The time at which the files are used. The last entry of the log is less than an hour old then.
   package static let time = start + 1_000_000
 
   package let serverBytes: [UInt8]
-  /// It has changes that no server knows, a query set that was not sent, refusals that the app was not told,
-  /// and parts of a step whose last one never came.
+  /// The client's file. It has changes that no server knows, a query set that was not sent, refusals that the app was
+  /// not told, and parts of a step whose last part never came.
   package let clientBytes: [UInt8]
-  /// It has all that the server has.
+  /// The neighbour's file, which has all objects that the server has.
   package let neighbourBytes: [UInt8]
-  /// What the client and the server say to each other, until neither has more to say.
+  /// The messages that the client and the server send each other, until both have nothing more to say.
   package let talk: [Frame]
-  /// The same of the neighbour, which has nothing to upload.
+  /// The messages of the neighbour and the server. The neighbour has nothing to upload.
   package let neighbourTalk: [Frame]
-  /// What the clients and the server said before.
+  /// The earlier messages between the clients and the server.
   package let earlier: [Frame]
 
   package static func make(seed: UInt64, key: [UInt8]?) throws -> SyncedWorld {
     try WorldBuilder(seed: seed, key: key).build()
   }
 
-  /// How the files are opened. Tables are small here: their clusters are, so that there are full ones.
+  /// The options with which the files are opened. Clusters have few rows, so that small tables have full clusters.
   package static func options(isClient: Bool, _ key: [UInt8]?) -> Database.Options {
     var options = Database.Options(encryptionKey: key, decryptedMemory: 1 << 22)
     options.clusterRows = 8
@@ -44,7 +45,7 @@ package struct SyncedWorld {
     return options
   }
 
-  /// The frames of one side.
+  /// The frames that one side has sent.
   package static func frames(_ all: [Frame], isUpward: Bool) -> [[UInt8]] {
     all.filter { $0.isUpward == isUpward }.map(\.bytes)
   }
@@ -98,8 +99,8 @@ private final class WorldBuilder {
 
   // MARK: - What all know
 
-  /// Both clients have objects. The client becomes another replica once, so that neither its number in the
-  /// file nor its sequences are the first ones.
+  /// Gives both clients objects. The client becomes another replica once, so that neither its number in the file nor
+  /// its sequences are the first ones.
   private func begin() throws {
     try neighbour.ask("")
     try neighbour.write(peer) { writer in
@@ -122,7 +123,7 @@ private final class WorldBuilder {
     try sync(neighbour)
   }
 
-  /// Two objects of the client are refused. Nobody tells the app.
+  /// Makes two objects of the client that the server refuses. The app is not told.
   private func refuse() throws {
     try client.write(peer) { writer in
       try writer.create(30, field: 3, "outside of the query")
@@ -143,8 +144,8 @@ private final class WorldBuilder {
     try sync(client)
   }
 
-  /// The server gets rules, what is known of a user, and a replica with a partition that is retired. It
-  /// forgets the beginning of its history.
+  /// Gives the server rules, data of a user, and a retired replica with a partition. The server forgets the beginning
+  /// of its history.
   private func addOthers() throws {
     let rules = AccessRules(read: ModelClass.filters(3), write: ModelClass.filters(15))
     try peer.append(.rules(user: "carl", rules), tag: generator.next())
@@ -203,8 +204,8 @@ private final class WorldBuilder {
     try client.write(peer) { writer in try writer.create(42, field: 2, text(12)) }
   }
 
-  /// The neighbour changes what the client has changed too, so that the client's file has records. Then it
-  /// writes so much that a step has several parts, and the client gets all but the last one.
+  /// Lets the neighbour change objects that the client has changed too, so that the client's file has records. Then the
+  /// neighbour writes so much that a step has several parts, and the client gets all but the last one.
   private func stage() throws {
     try neighbour.write(peer) { writer in
       try writer.changeList(of: 1, number())
@@ -225,10 +226,10 @@ private final class WorldBuilder {
     }
   }
 
-  /// The client connects and gets what the server has to tell, but for the last frames. The start of the
-  /// client comes to the server, and nothing behind it.
+  /// Connects the client, which gets the server's messages except the last frames. The server gets the client's start,
+  /// and no later message.
   ///
-  /// - Returns: how many frames the client got.
+  /// - Returns: The number of frames that the client got.
   private func receive(keeping kept: Int) throws -> Int {
     peer.time += 100
     try client.connect(to: peer)

@@ -45,7 +45,7 @@ package struct SyncedWriter {
     try objects.add(amount, to: column("c"), ofRow: row(key))
   }
 
-  /// An object links to another one, by a value and in a list.
+  /// Links an object to another one, by a value and in a list.
   package func link(_ key: Int64, to other: Int64) throws {
     let link = Value.link(try row(other))
     try set("n", link, of: key)

@@ -6,8 +6,9 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Files of servers and of clients that earlier libraries wrote, with uploads that no server had yet: they go on as if
-/// this library had written them.
+/// Files of servers and of clients that earlier versions of the library wrote, with uploads that no server had
+/// received.
+/// This library must continue them as if it had written them itself.
 @Suite(.serialized) struct GoldenSyncTests {
   @Test(.enabled(if: GoldenFile.isWritten), arguments: [false, true])
   func `files of the current format are written where that is asked for`(isEncrypted: Bool) throws {
@@ -17,7 +18,7 @@ import Testing
     ]
     for (content, bytes) in contents {
       let file = GoldenFile(.one, content, isEncrypted: isEncrypted)
-      // The three belong together, and are made anew together or not at all.
+      // The three files belong together: either all of them are written again, or none.
       guard !FileManager.default.fileExists(atPath: file.url.path) else {
         Issue.record("\(file) is there already")
         return
@@ -54,7 +55,7 @@ import Testing
     let objects = try server.texts()
     #expect(objects[40] != nil && objects[41] != nil && objects[42] != nil && objects[3] == nil)
     #expect(try neighbour.texts() == objects)
-    // It sees all but the object that its query does not find.
+    // The client sees all objects except the one that its query does not find.
     #expect(try client.texts() == objects.filter { $0.key != 50 })
     for database in databases {
       #expect(IntegrityCheck.run(try database.snapshot()).findings.isEmpty)

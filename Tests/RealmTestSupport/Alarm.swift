@@ -9,30 +9,31 @@ import Synchronization
   import Musl
 #endif
 
-/// Watches a run: names the state that takes too long, takes too much memory, or kills the process.
+/// Watches a run. It names the state that takes too long, takes too much memory, or kills the process.
 ///
-/// One thread's states; others have an alarm of their own.
+/// An alarm watches the states of one thread. Other threads have alarms of their own.
 package final class Alarm: Sendable {
   package static let shared = Alarm()
 
   private struct State {
     var label = "no state"
-    /// How often a state that runs was looked at; nil between states.
+    /// How many times the alarm has looked at the state that runs, or nil between states.
     var looks: Int?
   }
 
   private let state = Mutex(State())
 
-  /// Those that watch: a trap may be in the state of any of them.
+  /// The alarms that watch. A trap may be in the state of any of them.
   private static let watching = Mutex<[Alarm]>([])
   private static let maximumMemory = 1 << 30
   private static let looksPerSecond = 20
 
   package init() {}
 
-  /// Begins to watch; a state that takes longer than `patience` seconds counts as hung.
+  /// Begins to watch. A state that takes longer than `patience` seconds counts as hung.
   ///
-  /// Seconds are counted by looks and not by a clock: a process that was suspended, or whose machine was, has not hung.
+  /// The alarm counts its looks instead of reading a clock. So a state has not hung if the process or the machine was
+  /// suspended.
   package func start(patience: Int = 20) {
     let isFirst = Self.watching.withLock {
       $0.append(self)
@@ -71,7 +72,7 @@ package final class Alarm: Sendable {
 
   // MARK: - Traps
 
-  /// What handled a signal before; written once, before any state runs.
+  /// The earlier handlers of the signals. They are written once, before any state runs.
   nonisolated(unsafe) private static var earlier: [CInt: sigaction] = [:]
 
   private static func watchSignals() {
@@ -83,7 +84,8 @@ package final class Alarm: Sendable {
     }
   }
 
-  /// The process dies all the same: the instruction is run again, with the handler of before.
+  /// Writes the labels of the running states. The process dies nevertheless, because the instruction runs again with
+  /// the earlier handler.
   private static func tellOfTrap(_ number: CInt) {
     let labels = watching.withLock { $0 }.compactMap { alarm in
       alarm.state.withLock { $0.looks == nil ? nil : $0.label }
@@ -97,7 +99,7 @@ package final class Alarm: Sendable {
     _ = write(2, line, line.count)
   }
 
-  /// Nil where the system has no such file.
+  /// The resident memory of the process in bytes, or nil if the system has no such file.
   private static var residentMemory: Int? {
     let descriptor = open("/proc/self/statm", O_RDONLY)
     guard descriptor >= 0 else { return nil }

@@ -3,7 +3,8 @@ import Synchronization
 
 /// A file in memory that is filled anew for each state.
 ///
-/// Its identity and boot stay, so a file made in one is no copy in another.
+/// The identity and the boot are always the same. So a file that was made in one storage does not look like a copy in
+/// another one.
 package final class ByteStorage: Storage {
   package let path = "fuzzed.realm"
   package let identity = FileIdentity(device: 7, inode: 7)
@@ -14,7 +15,7 @@ package final class ByteStorage: Storage {
   private let size = Mutex(0)
 
   private static let capacity = 32 << 20
-  /// Words that a control block may use.
+  /// The number of words at the start of the control memory that hold the state of a control block.
   private static let controlWords = 16
 
   package init() throws {
@@ -27,7 +28,7 @@ package final class ByteStorage: Storage {
     self.control = control
   }
 
-  /// Becomes a file of the first `length` of these bytes, as a new boot finds it.
+  /// Makes the storage a file of the first `length` of these bytes, in the state in which a new boot finds it.
   ///
   /// - Precondition: no database has the storage open.
   package func fill(_ bytes: [UInt8], length: Int) {

@@ -8,7 +8,8 @@ import Foundation
   import Musl
 #endif
 
-/// A process of this program in another role. It reads lines from us and answers lines; it ends when we do.
+/// A process of this program in another role. It reads lines from the parent and answers with lines. The parent kills
+/// it at the latest when this object goes away.
 package final class Child {
   package let process: pid_t
   private let input: CInt
@@ -54,7 +55,7 @@ package final class Child {
     close(output)
   }
 
-  /// A pipe that other children do not inherit.
+  /// Makes a pipe that other children do not inherit.
   package static func makePipe() throws -> (read: CInt, write: CInt) {
     var ends: [CInt] = [0, 0]
     guard pipe(&ends) == 0 else { throw Violation("no pipe: error \(errno)") }
@@ -66,11 +67,11 @@ package final class Child {
 
   package func tell(_ line: String) {
     let bytes = Array((line + "\n").utf8)
-    // A child that is gone is noticed by its silence.
+    // If the child is gone, `line` notices it.
     _ = write(input, bytes, bytes.count)
   }
 
-  /// The next line, without its end. Waits for it.
+  /// Waits for the next line and returns it without its end.
   package func line() throws -> String {
     while true {
       if let end = unread.firstIndex(of: 10) {
@@ -90,7 +91,7 @@ package final class Child {
     return try self.line()
   }
 
-  /// Whether it says something within the time.
+  /// Whether the child writes something within the time.
   package func speaks(within milliseconds: Int32) -> Bool {
     if !unread.isEmpty { return true }
     var wish = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
@@ -99,7 +100,7 @@ package final class Child {
 
   // MARK: - Ending
 
-  /// Ends it as a crash does, wherever it is.
+  /// Kills the child as a crash does, whatever it is doing. Throws if the child had ended by itself.
   package func crash() throws {
     kill(process, SIGKILL)
     let status = waited()
@@ -108,13 +109,13 @@ package final class Child {
     }
   }
 
-  /// Waits until it has ended by itself, and well.
+  /// Waits until the child has ended by itself. Throws unless it ended with code 0.
   package func finish() throws {
     let status = waited()
     guard status == 0 else { throw Violation("process \(process) ended ill: \(Self.describe(status))") }
   }
 
-  /// Throws where it has ended, and ill.
+  /// Throws if the child has ended with another code than 0.
   package func expectHealth() throws {
     var status: CInt = 0
     if self.status == nil, waitpid(process, &status, WNOHANG) == process { self.status = status }
@@ -128,7 +129,8 @@ package final class Child {
     return status
   }
 
-  /// Runs a process of this program without some of the descriptors that processes have from the start; answers how it ended.
+  /// Runs a process of this program without some of the descriptors that processes have from the start. Returns the
+  /// status with which it ended.
   package static func run(_ arguments: [String], closing descriptors: [CInt]) throws -> CInt {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
@@ -137,7 +139,7 @@ package final class Child {
     #endif
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    // One that is closed already could not be closed.
+    // All three descriptors are opened first, because closing a descriptor that is closed already fails.
     for descriptor in 0...2 as ClosedRange<CInt> {
       posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
     }
@@ -153,7 +155,7 @@ package final class Child {
     return end(of: process)
   }
 
-  /// Waits until a process has ended.
+  /// Waits until a process has ended, and returns its status.
   package static func end(of process: pid_t) -> CInt {
     var status: CInt = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}

@@ -1,7 +1,7 @@
 import RealmStorage
 
-/// What a table is to hold whose lists have ids of elements, and whose cells link by primary key to rows of the table that are there or not; and random changes made to
-/// both.
+/// The expected content of a table whose lists have ids of elements, and whose cells link by primary key to rows that
+/// may not exist; and random changes of both table and model.
 package struct CompanionModel: Equatable, Sendable {
   package static let name = "Linked"
   package static let schema = TableSchema(
@@ -15,7 +15,7 @@ package struct CompanionModel: Equatable, Sendable {
     static let (id, link, list, set, map, any, numbers) = (0, 1, 2, 4, 5, 6, 8)
   }
 
-  /// An element of a list. The row with that primary key may not be there: then the element is not seen.
+  /// An element of a list. If no row has the primary key `target`, the element is not seen.
   struct Element: Equatable, Sendable {
     var target: Int64
     var id: UInt64
@@ -27,7 +27,7 @@ package struct CompanionModel: Equatable, Sendable {
     var link: Int64?
     var lists: [Int: [Element]] = [Place.list: [], Place.any: []]
     var set: Set<Int64> = []
-    /// Nil for a key whose link went with its row.
+    /// The targets of the keys. A target is nil if the link went with its row.
     var map: [String: Int64?] = [:]
     var numbers: [UInt64] = []
   }
@@ -35,12 +35,12 @@ package struct CompanionModel: Equatable, Sendable {
   var rows: [UInt64: Row] = [:]
   /// The id that the next element gets.
   package private(set) var nextElementID: UInt64 = 1 << 32
-  /// The same of one that the test itself gives an id, as to an element that another device made.
+  /// The next id for an element that gets its id from the test itself, like an element that another device made.
   private var nextForeignID: UInt64 = 2 << 32
 
   package init() {}
 
-  /// The recorder of a transaction that changes the table.
+  /// A recorder for a transaction that changes the table.
   package func recorder(takesRowsApart: Bool = false) -> ChangeList {
     ChangeList(takesRowsApart: takesRowsApart, elementIDsFrom: nextElementID)
   }
@@ -56,7 +56,7 @@ package struct CompanionModel: Equatable, Sendable {
     element.target == Self.null || row(element.target) != nil
   }
 
-  /// The places in a list of the elements that are seen.
+  /// The places of the elements of a list that are seen.
   private func seen(_ list: [Element]) -> [Int] { list.indices.filter { isSeen(list[$0]) } }
 
   private static func value(_ row: UInt64, _ column: Int, _ table: UInt32) -> Value {
@@ -65,9 +65,9 @@ package struct CompanionModel: Equatable, Sendable {
 
   // MARK: - Changes
 
-  /// One random change.
+  /// Makes one random change.
   ///
-  /// - Precondition: the transaction has a recorder of this model, or one that gives the same ids.
+  /// - Precondition: The transaction has a recorder of this model, or one that gives the same ids.
   package mutating func change(_ table: WritableTable, _ generator: inout SeededGenerator) throws {
     guard rows.count > 2, let row = rows.keys.sorted().randomElement(using: &generator) else {
       return try insert(table, &generator)
@@ -115,7 +115,7 @@ package struct CompanionModel: Equatable, Sendable {
     for key in rows.keys {
       if rows[key]?.link == gone { rows[key]?.link = nil }
       rows[key]?.lists[Place.list]?.removeAll { $0.target == gone }
-      // An element of anything becomes null, and is forgotten by its target.
+      // An element of the mixed list becomes null and loses its target.
       for index in rows[key]?.lists[Place.any]?.indices ?? 0..<0
       where rows[key]?.lists[Place.any]?[index].target == gone {
         rows[key]?.lists[Place.any]?[index].target = Self.null
@@ -127,7 +127,7 @@ package struct CompanionModel: Equatable, Sendable {
     }
   }
 
-  /// The target of an element that is null. It is seen.
+  /// The target of an element that is null. Such an element is seen.
   private static let null = Int64.min
 
   private mutating func setLink(_ target: Int64, _ row: UInt64, _ table: WritableTable) throws {
@@ -180,12 +180,12 @@ package struct CompanionModel: Equatable, Sendable {
     }
   }
 
-  /// A list of whole numbers, each of which is the id of its element when it was inserted.
+  /// Changes a list of whole numbers. Each number is the id that its element got when it was inserted.
   private mutating func changeNumbers(
     _ row: UInt64, _ table: WritableTable, _ generator: inout SeededGenerator
   ) throws {
     var numbers = rows[row]?.numbers ?? []
-    // Now and then so many that the list is a tree.
+    // Now and then there are so many elements that the list is a tree.
     let added = (0..<(generator.below(60) == 0 ? 900 : generator.below(4))).map { _ in newID() }
     let place = generator.below(numbers.count + 1)
     try table.insert(
@@ -206,7 +206,7 @@ package struct CompanionModel: Equatable, Sendable {
     guard self.row(target) == nil, var list = rows[row]?.lists[column] else { return }
     var links = try table.absentLinks(ofColumn: column, ofRow: row)
     let new = links.isEmpty ? 0 : generator.below(links.count + 1)
-    // Between the places of its neighbours.
+    // The position of the new link lies between the positions of its neighbours.
     let position = { (link: AbsentLink) in if case .before(let index) = link.place { index } else { 0 } }
     let seen = seen(list)
     let least = new == 0 ? 0 : position(links[new - 1])
@@ -218,14 +218,14 @@ package struct CompanionModel: Equatable, Sendable {
       AbsentLink(
         table: table.schema.id, primaryKey: .int(target), place: .before(index), elementID: id), at: new)
     try table.setAbsentLinks(links, ofColumn: column, ofRow: row)
-    // Behind the seen element before that position, and behind the unseen ones that come first.
+    // The place is behind the seen element before that position, and behind the unseen elements that come first.
     var place = index == 0 ? 0 : seen[index - 1] + 1
     place += links[..<new].count { position($0) == index }
     list.insert(Element(target: target, id: id), at: place)
     rows[row]?.lists[column] = list
   }
 
-  /// A list is assigned as a whole.
+  /// Assigns a list as a whole.
   private mutating func assign(
     _ column: Int, _ row: UInt64, _ table: WritableTable, _ generator: inout SeededGenerator
   ) throws {
@@ -260,7 +260,8 @@ package struct CompanionModel: Equatable, Sendable {
     }
   }
 
-  /// Where an element goes that is inserted before a seen one, or behind all: unseen ones before that stay before it.
+  /// The place for an element that is inserted before the seen element `index`, or at the end. Unseen elements before
+  /// that seen element stay before the new one.
   private func insertionPlace(_ index: Int, _ list: [Element]) -> Int {
     let seen = seen(list)
     return index < seen.count ? seen[index] : list.count
@@ -312,20 +313,20 @@ package struct CompanionModel: Equatable, Sendable {
       list[seen[min(index, other)]].place = newID()
       list[seen[max(index, other)]].place = newID()
     default:
-      // The first comes last.
+      // The first element is moved to the end.
       guard seen.count > 1 else { return }
       let order = Array(1..<seen.count) + [0]
       try table.reorderElements(order, ofList: column, ofRow: row)
       let elements = seen.map { list[$0] }
       for (place, source) in zip(seen, order) { list[place] = elements[source] }
-      // Of two either could be the one that is moved.
+      // If there are two elements, either of them could be the one that is moved.
       list[seen[seen.count == 2 ? 0 : seen.count - 1]].place = newID()
     }
   }
 
   // MARK: - Comparison
 
-  /// What a row holds, as it is read.
+  /// The content of a row in the form in which it is read.
   private struct Seen: Equatable, CustomStringConvertible {
     var key: UInt64
     var id: Value
@@ -400,7 +401,7 @@ package struct CompanionModel: Equatable, Sendable {
     for column in [Place.link, Place.list, Place.any, Place.set, Place.map, Place.numbers] {
       let value = try table.value(table.schema.columns[column], ofRow: key) ?? .null
       var links = try table.absentLinks(ofColumn: column, ofRow: key)
-      // Of sets and maps they stand in no order.
+      // The links of sets and maps have no order, so they are sorted here.
       if column == Place.set || column == Place.map {
         links.sort { "\($0.place) \(padded($0))" < "\($1.place) \(padded($1))" }
       }
@@ -415,13 +416,13 @@ package struct CompanionModel: Equatable, Sendable {
     return seen
   }
 
-  /// The primary key of a link, so that texts compare as the numbers do.
+  /// The primary key of a link as a text, so that texts have the order of the numbers.
   private static func padded(_ link: AbsentLink) -> String {
     guard case .int(let number) = link.primaryKey else { return "" }
     return String(1_000 + number)
   }
 
-  /// Nil where the table holds just this.
+  /// The first difference between the table and the model, or nil.
   package func difference(to table: Table) throws -> String? {
     guard table.count == rows.count else { return "\(table.count) rows, not \(rows.count)" }
     for (key, row) in rows.sorted(by: { $0.key < $1.key }) {

@@ -1,11 +1,11 @@
 import RealmStorage
 
-/// What a database of named trees, and perhaps a table, is to hold, kept in memory beside it.
+/// The expected content of a database of named trees and perhaps of tables, kept in memory.
 package struct Content: Equatable, Sendable {
   package var trees: [String: [[UInt8]: [UInt8]]] = [:]
-  /// The table of things, where there is one.
+  /// The table of things, if there is one.
   package var things: TableModel?
-  /// The table whose lists have ids of elements, where there is one, and its id.
+  /// The table whose lists have ids of elements, and its id, if there is such a table.
   package var linked: Linked?
 
   package struct Linked: Equatable, Sendable {
@@ -17,13 +17,13 @@ package struct Content: Equatable, Sendable {
 
   package init() {}
 
-  /// Rows of the tables, and entries of the trees.
+  /// The number of rows of the tables and entries of the trees.
   package var entries: UInt64 {
     let rows = (things?.rows.count ?? 0) + (linked?.model.rows.count ?? 0)
     return trees.values.reduce(UInt64(rows)) { $0 + UInt64($1.count) }
   }
 
-  /// A number that differs for most contents.
+  /// A number that is different for nearly all different contents.
   package var fingerprint: UInt64 {
     var hash = Fingerprint()
     for (name, tree) in trees.sorted(by: { $0.key < $1.key }) where !tree.isEmpty {
@@ -38,7 +38,7 @@ package struct Content: Equatable, Sendable {
     return hash.value
   }
 
-  /// The same number of what a snapshot holds.
+  /// The fingerprint of the content of a snapshot, which equals `fingerprint` for the same content.
   package static func fingerprint(of snapshot: Snapshot) throws -> UInt64 {
     var hash = Fingerprint()
     for name in try snapshot.treeNames() {

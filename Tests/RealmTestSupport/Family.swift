@@ -1,17 +1,16 @@
 import RealmStorage
 
-/// Persons with embedded addresses and pets, which have embedded toys, and with links to one another.
+/// Persons with embedded addresses and pets and with links to each other. The pets have embedded toys.
 package struct Family {
   package static let person = "Person"
   private let tables: [String: WritableTable]
   private let transaction: WriteTransaction
-  /// Primary keys stay as they are.
+  /// True if changes keep primary keys as they are.
   private let keepsKeys: Bool
 
   package static func make(_ transaction: WriteTransaction) throws {
     let toy = try transaction.createTable(
       TableSchema("Toy", isEmbedded: true, columns: [Column("colour", .string)]))
-    // The tables' ids are given in order: that of the persons is 2.
     let address = try transaction.createTable(
       TableSchema("Address", isEmbedded: true, columns: [Column("street", .string)]))
     let pet = try transaction.createTable(

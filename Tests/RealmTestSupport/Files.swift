@@ -5,7 +5,7 @@ package enum Keys {
   package static let second = [UInt8](1..<65)
 }
 
-/// Calls `body` with a path where no file is yet, in a folder that goes away afterwards.
+/// Calls `body` with a path to no file, in a folder that is removed afterwards.
 package func withTemporaryPath<Result>(_ body: (String) throws -> Result) throws -> Result {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("realm-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// A number that differs for most contents.
+/// A number that is different for nearly all different contents.
 package struct Fingerprint {
   package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 

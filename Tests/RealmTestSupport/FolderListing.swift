@@ -1,6 +1,7 @@
 import Foundation
 
-/// What stands in the folder of a file, with all below it: kinds, modes and, of files, the bytes.
+/// The content of the folder of a file, with all subfolders: the kinds and permissions of all items, and the bytes of
+/// files.
 package struct FolderListing: Equatable {
   private let entries: [String: String]
 

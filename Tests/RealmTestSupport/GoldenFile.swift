@@ -1,20 +1,20 @@
 import Foundation
 
-/// A file of `Tests/Golden`: a library wrote it once, it never changes, and every later library has to read it.
+/// A file of `Tests/Golden`. A library wrote it once, it never changes, and every later library must read it.
 package struct GoldenFile: Sendable, CustomStringConvertible {
-  /// Of formats that are read.
+  /// The formats that the library reads.
   package enum Format: String, CaseIterable, Sendable {
-    /// The last draft, which is read as number 1 is.
+    /// The last draft, which is read like format 1.
     case draft4 = "draft-4"
     case one = "format-1"
   }
 
   package enum Content: String, CaseIterable, Sendable {
-    /// What `GoldenSample` says.
+    /// The content that `GoldenSample` makes.
     case sample
-    /// What `GoldenStructures` says.
+    /// The content that `GoldenStructures` makes.
     case structures
-    /// What `SyncedWorld` says, of a server and of two clients.
+    /// The content that `SyncedWorld` makes, of a server and of two clients.
     case server, client, neighbour
 
     package var isSynced: Bool { self == .client || self == .neighbour }
@@ -23,7 +23,7 @@ package struct GoldenFile: Sendable, CustomStringConvertible {
   package let format: Format
   package let content: Content
   package let isEncrypted: Bool
-  /// False: it is as a process leaves it that dies.
+  /// Whether the file was closed cleanly. If not, the process that had it open died.
   package let isClean: Bool
 
   package init(_ format: Format, _ content: Content, isEncrypted: Bool, isClean: Bool = true) {
@@ -31,7 +31,7 @@ package struct GoldenFile: Sendable, CustomStringConvertible {
     (self.isEncrypted, self.isClean) = (isEncrypted, isClean)
   }
 
-  /// The key of those that are encrypted.
+  /// The key of the encrypted files.
   package static let key = [UInt8](0..<64).map { $0 &* 5 &+ 3 }
 
   package static let folder = URL(filePath: #filePath).deletingLastPathComponent()
@@ -57,9 +57,9 @@ package struct GoldenFile: Sendable, CustomStringConvertible {
 
   package func bytes() throws -> [UInt8] { [UInt8](try Data(contentsOf: url)) }
 
-  /// What `realm dump --json` prints of the content.
+  /// The output of `realm dump --json` for the content.
   package var dump: URL { Self.folder.appending(path: "dumps/\(content).jsonl") }
 
-  /// Whether files of the current format are to be written, instead of only read.
+  /// Whether the tests write missing files of the current format, instead of only reading files.
   package static let isWritten = ProcessInfo.processInfo.environment["REALM_WRITE_GOLDEN"] == "1"
 }

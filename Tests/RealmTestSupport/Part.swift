@@ -6,19 +6,19 @@
   import Musl
 #endif
 
-/// What must not happen in a state.
+/// Something that must not happen in a state.
 package struct Violation: Error {
   package let what: String
 
   package init(_ what: String) { self.what = what }
 }
 
-/// One part of the run: counts its states, and says in which one something went wrong.
+/// One part of the run. It counts its states, and says in which state something went wrong.
 package final class Part {
   package let name: String
   package let seed: UInt64
   package let isQuick: Bool
-  /// More to tell of the part than its states.
+  /// Other figures of the part, besides its states.
   package var figures: [(name: String, value: Int)] = []
   private let start: UInt64
   private var states = 0
@@ -30,7 +30,8 @@ package final class Part {
     start = name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 
-  /// Runs the parts whose name starts with `prefix`, and tells of each what it did; answers whether all went well.
+  /// Runs the parts whose name starts with `prefix`, and prints a summary of each. Returns false if a part threw a
+  /// violation, or if there is no such part.
   package static func runAll(
     _ parts: [(name: String, body: (Part) throws -> Void)], startingWith prefix: String,
     named group: String = "",
@@ -43,7 +44,7 @@ package final class Part {
         let part = Part(name: group + name, seed: seed, isQuick: isQuick)
         try body(part)
         print(part.summary)
-        // An abort later must not take the lines along.
+        // The lines are written now, so that a later abort does not lose them.
         fflush(nil)
       }
       return true
@@ -58,10 +59,10 @@ package final class Part {
     return "\(name) states=\(states) \(more)lost=0 wrong=0 hung=0 seed=\(seed)"
   }
 
-  /// Random numbers of one state: the same for the same seed, whatever ran before.
+  /// Random numbers for one state. They are the same for the same seed, whatever ran before.
   package func generator(_ number: Int) -> SeededGenerator { SeededGenerator(seed: start &+ UInt64(number)) }
 
-  /// Runs a state; `place` names it among those of the part.
+  /// Runs a state. `place` identifies the state within the part.
   package func state(_ place: @autoclosure () -> String, _ body: () throws -> Void) throws {
     let label = "\(name), \(place()), seed \(seed)"
     Alarm.shared.begin(label)
@@ -76,6 +77,6 @@ package final class Part {
     states += 1
   }
 
-  /// States that another process ran for this one.
+  /// Adds states that another process ran for this one.
   package func add(states count: Int) { states += count }
 }

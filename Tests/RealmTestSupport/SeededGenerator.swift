@@ -1,4 +1,4 @@
-/// Random numbers that come again for the same seed (splitmix64).
+/// Random numbers that are the same for the same seed (splitmix64).
 package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

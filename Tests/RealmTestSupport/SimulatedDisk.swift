@@ -3,10 +3,10 @@ import Synchronization
 
 /// A disk that can lose power.
 ///
-/// It keeps two views: what the page cache holds, which is what mappings and processes see, and what the platter
-/// holds. A sync carries the one to the other. Until then, each page written independently keeps its old content, gets
-/// any of the contents it was given since, a mix of them by 512 bytes, garbage, or can't be read at all; a change of
-/// length may be lost.
+/// It keeps two views. One is the content of the page cache, which mappings and processes see. The other is the content
+/// of the platter. A sync brings the pages of the cache to the platter. Until then each written page, independently of
+/// the others, keeps its old content, gets any of the contents that were written to it since, a mix of them by 512
+/// bytes, or garbage, or can't be read at all. A change of length may be lost.
 package final class SimulatedDisk: Storage {
   package let path: String
   package let identity = FileIdentity(device: 7, inode: 7)
@@ -16,7 +16,7 @@ package final class SimulatedDisk: Storage {
   package let control: SharedMemory?
   private let state: Mutex<State>
 
-  /// A thing that happened to the disk, at which power may go or the process may die.
+  /// An event of the disk, at which power may be lost or the process may die.
   package enum Event: Sendable, Equatable {
     case write(page: Int, count: Int)
     case syncStarted
@@ -24,15 +24,15 @@ package final class SimulatedDisk: Storage {
     case truncate
   }
 
-  /// Thrown into the engine when the plan says that the process dies here.
+  /// The faults that the disk is to cause.
   package struct Plan: Sendable {
-    /// Die at this event, counted from 0; nil for never.
+    /// The event at which the process dies, counted from 0; nil for none.
     package var dieAt: Int?
-    /// Pages that a write still reaches when the process dies in it.
+    /// The number of pages that a write still stores if the process dies in it.
     package var pagesWritten = 0
-    /// The sync of this number fails, counted from 0.
+    /// The sync that fails, counted from 0; nil for none.
     package var failSync: Int?
-    /// The process dies in that sync, so that nobody sees it fail.
+    /// Whether the process dies in that sync, so that it does not see the sync fail.
     package var diesInFailedSync = false
 
     package init(
@@ -48,9 +48,9 @@ package final class SimulatedDisk: Storage {
   private struct State {
     var cache: [[UInt8]] = []
     var platter: [[UInt8]] = []
-    /// Contents given to a page since the last sync, oldest first.
+    /// The contents that were written to a page since the last sync, oldest first.
     var pending: [Int: [[UInt8]]] = [:]
-    /// Contents that a failed sync may or may not have brought to the platter. The cache takes them for clean.
+    /// Contents that a failed sync may or may not have brought to the platter. The cache treats these pages as clean.
     var stale: [Int: [[UInt8]]] = [:]
     var cacheLength = 0
     var platterLength = 0
@@ -59,7 +59,7 @@ package final class SimulatedDisk: Storage {
     var syncs = 0
     var plan = Plan()
     var isDead = false
-    /// The shared memory as the dead left it.
+    /// The shared memory in the state at the death of the process.
     var controlAtDeath: SharedMemory?
   }
 
@@ -94,7 +94,7 @@ package final class SimulatedDisk: Storage {
   }
 
   package var events: [Event] { state.withLock { $0.events } }
-  /// A sync failed in this life of the disk's process.
+  /// Whether a sync failed in this life of the disk's process.
   package var hasFailedSync: Bool {
     state.withLock { state in state.plan.failSync.map { $0 < state.syncs } ?? false }
   }
@@ -184,7 +184,7 @@ package final class SimulatedDisk: Storage {
     if let refusal = happening(.syncEnded) { throw refusal }
   }
 
-  /// What is cut off reads as zeros should the file grow again; until then, touching it finds garbage.
+  /// Removed pages read as zeros if the file grows again. Until then, reading them through the mapping finds garbage.
   package func truncate(to length: UInt64) throws(StorageError) {
     precondition(length % 4096 == 0, "the engine cuts at whole pages")
     if let refusal = happening(.truncate) { throw refusal }
@@ -223,7 +223,7 @@ package final class SimulatedDisk: Storage {
 
   package func close() {}
 
-  /// Notes an event. A dead process does nothing more: to the engine that looks like a system that refuses all.
+  /// Notes an event. After the death of the process every call fails, as if the system refused it.
   private func happening(_ event: Event) -> StorageError? {
     state.withLock { state in
       if !state.isDead {
@@ -243,8 +243,8 @@ package final class SimulatedDisk: Storage {
 
   // MARK: - Faults
 
-  /// The disk as a new process finds it after the old one was killed or closed it: the cache is whole, marks in shared
-  /// memory stay. Pages that a failed sync left clean may have been dropped and read again from the platter.
+  /// The disk as a new process finds it after the old one closed the file or was killed. The cache is whole, and marks
+  /// in shared memory stay. Pages that a failed sync left clean may have been dropped and read again from the platter.
   package func afterKill(_ generator: inout SeededGenerator) -> SimulatedDisk {
     var new = state.withLock { $0 }
     new.events = []
@@ -266,7 +266,7 @@ package final class SimulatedDisk: Storage {
     return SimulatedDisk(boot: boot, control: control, state: new)
   }
 
-  /// What became of a page that was on its way to the platter; nil: it can't be read.
+  /// The content of a page after a sync that may have failed to write it; nil if the page can't be read.
   private static func fallen(
     _ page: Int, _ contents: [[UInt8]], _ platter: [[UInt8]], _ generator: inout SeededGenerator
   ) -> [UInt8]? {
@@ -285,12 +285,13 @@ package final class SimulatedDisk: Storage {
     }
   }
 
-  /// The disk as the next boot finds it: each page that was not synced fell on its own.
+  /// The disk as the next boot finds it. Each page that was not synced gets its content independently of the others.
   package func afterPowerLoss(_ generator: inout SeededGenerator) -> SimulatedDisk {
     let old = state.withLock { $0 }
     var new = State()
     let keepsLength = generator.chance(50)
-    // Pages that were written to the platter lie within its length. A file made shorter may come back as long as it was.
+    // All pages that reached the platter lie within its length. A file that was made shorter may get its old length
+    // back.
     var length = keepsLength ? old.cacheLength : old.platterLength
     new.platter = old.platter
     new.unreadable = old.unreadable
@@ -317,7 +318,7 @@ package final class SimulatedDisk: Storage {
       boot: BootID(first: boot.first + 1, second: boot.second + 1), control: nil, state: new)
   }
 
-  /// A number that differs for most contents, to count distinct states.
+  /// A number that is different for nearly all different contents, to count distinct states.
   package var fingerprint: UInt64 {
     state.withLock { state in
       var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much a test does: what fits into the suite that everybody runs, or much more of the same where that is asked for by
+/// The amount of work of a test: as much as fits into the suite that everybody runs, or much more of the same with
 /// `REALM_SLOW_TESTS=1`.
 package enum Slow {
   package static let isAsked = ProcessInfo.processInfo.environment["REALM_SLOW_TESTS"] != nil

@@ -9,9 +9,9 @@ import Synchronization
   import Musl
 #endif
 
-/// A disk that is full where a file would pass a size.
+/// A disk that is full as soon as a file would become longer than `size`.
 package final class SmallDisk: SystemCalls {
-  /// In bytes.
+  /// The greatest length of a file in bytes.
   package let size: Atomic<Int>
 
   package init(size: Int = .max) { self.size = Atomic(size) }

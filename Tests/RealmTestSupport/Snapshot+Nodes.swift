@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension Snapshot {
-  /// The nodes of the version, each parent before its children.
+  /// All nodes of the version, each parent before its children.
   package func nodes() throws(StorageError) -> [Ref] {
     var nodes: [Ref] = []
     let access = self.access()

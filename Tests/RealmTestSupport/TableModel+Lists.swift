@@ -2,7 +2,7 @@ import RealmStorage
 
 /// Changes of the elements of lists.
 extension TableModel {
-  /// Some random changes of one list. Answers what it found wrong.
+  /// Makes some random changes of one list. Returns a description of the first error, or nil.
   mutating func changeList(_ table: WritableTable, _ generator: inout SeededGenerator) throws -> String? {
     let lists = table.schema.columns.indices.filter {
       table.schema.columns[$0].collection == .list && !table.schema.columns[$0].isCompanion
@@ -27,7 +27,7 @@ extension TableModel {
     return nil
   }
 
-  /// Makes the lists and maps of a row so large that they are trees.
+  /// Makes the lists and maps of a row so long that they are trees.
   package mutating func growCollections(
     _ table: WritableTable, _ generator: inout SeededGenerator
   ) throws {
@@ -102,7 +102,7 @@ extension TableModel {
     }
   }
 
-  /// The column's values take few bytes, so that long lists of them cost a test little.
+  /// Whether values of the column take few bytes, so that long lists of them cost a test little.
   private static func isShort(_ column: Column) -> Bool {
     switch column.type {
     case .string, .data, .mixed: false
@@ -110,7 +110,8 @@ extension TableModel {
     }
   }
 
-  /// Nil where the lists of a row, read element by element, are those of the model.
+  /// The first difference between the lists of a row, read element by element, and those of the model; nil if there is
+  /// none.
   func listDifference(_ table: Table, _ key: UInt64, _ generator: inout SeededGenerator) throws -> String? {
     for (place, column) in table.schema.columns.enumerated() where column.collection == .list {
       guard let expected = rows[key]?[column.name]?.elements, let list = try table.list(place, ofRow: key)

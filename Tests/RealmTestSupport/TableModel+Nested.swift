@@ -2,8 +2,8 @@ import RealmStorage
 
 /// Changes of lists and maps that stand in mixed values.
 extension TableModel {
-  /// Some random changes of one list or map, found by its id, with changes of the collections around it between them. Answers what
-  /// it found wrong.
+  /// Makes some random changes of one list or map, which is found by its id. Between these changes, the collections
+  /// around it change, too. Returns a description of the first error, or nil.
   mutating func changeNested(_ table: WritableTable, _ generator: inout SeededGenerator) throws -> String? {
     let columns = table.schema.columns.indices.filter { table.schema.columns[$0].type == .mixed }
     var found: (row: UInt64, column: Int, value: Value, path: [Int])?
@@ -33,7 +33,7 @@ extension TableModel {
     return nil
   }
 
-  /// Moves an element of the list in which the list or map stands.
+  /// Moves an element of the list that contains the list or map.
   private mutating func moveOuter(
     _ table: WritableTable, _ list: Int, _ row: UInt64, _ path: inout [Int],
     _ generator: inout SeededGenerator
@@ -115,7 +115,7 @@ extension TableModel {
 
   // MARK: - Paths
 
-  /// The positions that lead to each list and map of a cell that stands in a mixed value.
+  /// The positions that lead to each list and map in a mixed value of a cell.
   private static func paths(to value: Value, isCell: Bool) -> [[Int]] {
     guard let elements = value.elements else { return [] }
     let inner = elements.enumerated().flatMap { index, element in

@@ -2,7 +2,7 @@ import RealmStorage
 
 /// Random changes of the table's columns.
 extension TableModel {
-  /// One random change. Answers what it found wrong.
+  /// Makes one random change. Returns a description of the first error, or nil.
   package mutating func changeSchema(_ table: WritableTable, _ generator: inout SeededGenerator) throws
     -> String?
   {

@@ -2,7 +2,7 @@ import RealmStorage
 
 /// Changes of the elements of sets and of the entries of maps.
 extension TableModel {
-  /// Some random changes of one set or map. Answers what it found wrong.
+  /// Makes some random changes of one set or map. Returns a description of the first error, or nil.
   mutating func changeSorted(_ table: WritableTable, _ generator: inout SeededGenerator) throws -> String? {
     let columns = table.schema.columns.indices.filter {
       [.set, .map].contains(table.schema.columns[$0].collection)
@@ -62,7 +62,7 @@ extension TableModel {
     guard case .map(var map, _) = value else { return false }
     defer { value = .map(map) }
     for _ in 0..<count {
-      // Equivalent texts are two keys, and some are longer than the key of a tree.
+      // Equivalent texts are different keys, and some texts are longer than the keys of a tree can be.
       let isLong = generator.chance(2)
       let key =
         "\(generator.below(2000))é\(isLong ? String(repeating: "k", count: 1200) : "")\(generator.below(3))"
@@ -81,7 +81,8 @@ extension TableModel {
     return true
   }
 
-  /// Nil where the sets and maps of a row, read entry by entry, are those of the model.
+  /// The first difference between the sets and maps of a row, read entry by entry, and those of the model; nil if there
+  /// is none.
   func sortedDifference(_ table: Table, _ key: UInt64, _ generator: inout SeededGenerator) throws -> String? {
     for (place, column) in table.schema.columns.enumerated()
     where column.collection == .set || column.collection == .map {

@@ -1,17 +1,17 @@
 import RealmStorage
 
-/// What a table is to hold, kept in memory beside it, and random changes made to both.
+/// The expected content of a table, kept in memory, and random changes of both table and model.
 package struct TableModel: Equatable, Sendable {
   package static let name = "Things"
   package var rows: [UInt64: [String: Value]] = [:]
-  /// `change` also adds, drops and alters columns.
+  /// Whether `change` also adds, drops and alters columns.
   var changesSchema: Bool
-  /// Columns that were added to the table; each has a name of its own.
+  /// The number of columns that were added to the table. Each added column has a name of its own.
   var addedColumns = 0
-  /// Of the table: mixed values link by it.
+  /// The id of the table, which mixed values use to link to its rows.
   private var tableID: UInt32 = 1
 
-  /// Primary keys stay as they are.
+  /// Whether changes keep primary keys as they are.
   private let keepsKeys: Bool
 
   package init(changesSchema: Bool = false, keepsKeys: Bool = false) {
@@ -21,7 +21,7 @@ package struct TableModel: Equatable, Sendable {
 
   // MARK: - Columns
 
-  /// One of each kind of column.
+  /// A column of each kind.
   package static let everything: [Column] =
     ColumnType.allCases.filter { $0 != .link }.flatMap { type in
       [
@@ -41,7 +41,7 @@ package struct TableModel: Equatable, Sendable {
     Column("roles", .link, collection: .map),
   ]
 
-  /// Those, and a column of each type: for what would take too long with everything.
+  /// The few columns and one column of each type, for tests that would take too long with `everything`.
   package static let ofEachType =
     few
     + ColumnType.allCases.filter { $0 != .link }.map { type in
@@ -52,7 +52,7 @@ package struct TableModel: Equatable, Sendable {
       Column("map of texts", .string, collection: .map), Column("map of anything", .mixed, collection: .map),
     ]
 
-  /// Columns that hold one of a few values, with rare exceptions.
+  /// The names of columns whose cells have one of a few values, with rare exceptions.
   private static let repeating: Set<String> = ["city", "tag", "string", "optional data"]
 
   package func row(_ schema: TableSchema, _ generator: inout SeededGenerator) -> [String: Value] {
@@ -63,14 +63,14 @@ package struct TableModel: Equatable, Sendable {
     return row
   }
 
-  /// As the engine fills in what was not given.
+  /// The row with the values that the engine gives to cells without a value.
   private func completed(_ row: [String: Value], _ schema: TableSchema) -> [String: Value] {
     var row = row
     for column in schema.properties where row[column.name] == nil { row[column.name] = Self.empty(column) }
     return row
   }
 
-  /// The value of a row that was never given one.
+  /// The value of a cell that was never given one.
   static func empty(_ column: Column) -> Value {
     switch column.collection {
     case .none: break
@@ -113,7 +113,7 @@ package struct TableModel: Equatable, Sendable {
     ValueMap(Dictionary(elements.map { ("\(generator.below(2000))é\0", $0) }) { first, _ in first })
   }
 
-  /// Of any type, and now and then nested.
+  /// A value of any type, now and then a nested one.
   func mixed(_ generator: inout SeededGenerator, levels: Int = 4) -> Value {
     let types = ColumnType.allCases.filter { $0 != .mixed }
     let type = types[generator.below(types.count)]
@@ -126,7 +126,8 @@ package struct TableModel: Equatable, Sendable {
     return element
   }
 
-  /// Now and then another one, so that values without a code come, and clusters whose values differ.
+  /// One of a few values, and now and then another one. So some values have no code, and some clusters have many
+  /// different values.
   private func oneOfFew(_ column: Column, _ generator: inout SeededGenerator) -> Value {
     if column.isOptional, generator.chance(30) { return .null }
     if generator.chance(2) { return column.type == .string ? .string(longText) : .data(Array(longText.utf8)) }
@@ -134,7 +135,7 @@ package struct TableModel: Equatable, Sendable {
     return column.type == .string ? .string("one of few: \(choice)") : .data(Array("\(choice)".utf8))
   }
 
-  /// It stands apart from its piece, and has no code.
+  /// A text that stands apart from its piece and has no code.
   private var longText: String { String(repeating: "long ", count: 1000) }
 
   package func element(_ column: Column, _ generator: inout SeededGenerator) -> Value {
@@ -143,7 +144,7 @@ package struct TableModel: Equatable, Sendable {
     case .bool: return .bool(generator.chance(50))
     case .int64:
       if generator.chance(20) { return .int([Int64.min, .max, 0, -1][generator.below(4)]) }
-      // Of every width that columns are packed to.
+      // The numbers need every width to which columns are packed.
       let width = generator.below(16) == 0 ? 1 + generator.below(62) : 13
       return .int(Int64(truncatingIfNeeded: UInt64.random(in: 0..<1 << UInt64(width), using: &generator)))
     case .float: return .float(generator.chance(10) ? -0.0 : Float(generator.below(1000)) / 7)
@@ -168,7 +169,7 @@ package struct TableModel: Equatable, Sendable {
   private func text(_ generator: inout SeededGenerator) -> String {
     switch generator.below(100) {
     case 0: return longText
-    // Texts that an index holds only the start of.
+    // An index holds only the beginning of these texts.
     case 1..<4: return String(repeating: "i", count: 245 + generator.below(6)) + "\(generator.below(3))"
     case 4: return "with\0zero"
     default: return String(repeating: "é", count: generator.below(40))
@@ -181,7 +182,7 @@ package struct TableModel: Equatable, Sendable {
 
   // MARK: - Changes
 
-  /// One random change. Answers what it found wrong.
+  /// Makes one random change. Returns a description of the first error, or nil.
   package mutating func change(_ table: WritableTable, _ generator: inout SeededGenerator) throws -> String? {
     tableID = table.schema.id
     switch generator.below(100) {
@@ -242,7 +243,8 @@ package struct TableModel: Equatable, Sendable {
     }
   }
 
-  /// Removes rows at once: a few, or one in some, in any order, and with them one that is not there.
+  /// Removes several rows at once: a few, or a certain share. The keys are in descending order, one key comes twice,
+  /// and one does not exist.
   private mutating func removeSome(
     _ table: WritableTable, _ generator: inout SeededGenerator
   ) throws -> String? {
@@ -268,8 +270,8 @@ package struct TableModel: Equatable, Sendable {
     }
   }
 
-  /// Links to rows that go become null; in lists and sets of links, and in sets of anything, they go. Nil of a value that has
-  /// none.
+  /// The value after the removal of some rows, or nil if the value has no links to them. Links to removed rows become
+  /// null. In lists and sets of links, and in all sets, such elements are removed.
   private func without(_ victims: Set<UInt64>, _ value: Value, _ column: Column) -> Value? {
     switch value {
     case .link(let row), .typedLink(tableID, let row): return victims.contains(row) ? .null : nil
@@ -289,7 +291,7 @@ package struct TableModel: Equatable, Sendable {
     }
   }
 
-  /// How often a value links to a row.
+  /// The number of links to a row in a value.
   private func linkCount(_ value: Value?, to key: UInt64) -> Int {
     switch value {
     case .link(key), .typedLink(tableID, key): 1
@@ -301,7 +303,7 @@ package struct TableModel: Equatable, Sendable {
 
   // MARK: - Comparison
 
-  /// Nil where the table holds just this, and its indexes and links find it.
+  /// The first difference between the table with its indexes and links and the model, or nil.
   package func difference(to table: Table, _ generator: inout SeededGenerator) throws -> String? {
     guard table.count == rows.count else { return "\(table.count) rows, not \(rows.count)" }
     var (keys, found): ([UInt64], String?) = ([], nil)
@@ -331,7 +333,7 @@ package struct TableModel: Equatable, Sendable {
     for column in table.schema.columns where column.index != .none {
       guard let value = row[column.name] else { continue }
       let expected = rows.filter { row in
-        // Numbers of several types may be equal in a column of values of any type.
+        // In a mixed column numbers of different types may be equal.
         guard column.type == .mixed else { return row.value[column.name] == value }
         return row.value[column.name].map { ValueOrder.areEqual($0, value) } ?? false
       }.keys.sorted()
@@ -351,7 +353,7 @@ package struct TableModel: Equatable, Sendable {
     return nil
   }
 
-  /// The same rows, read as they are stored together.
+  /// Compares the same rows, read in the groups in which they are stored.
   private func groupDifference(_ table: Table, _ keys: [UInt64]) throws -> String? {
     var (next, found) = (0, String?.none)
     try table.forEachGroup { (group) throws(StorageError) in

@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension Mover.Options {
-  /// Moves in files of a few pages, at every second commit.
+  /// Moves nodes even in files of a few pages, at every second commit.
   package static var eager: Self {
     var options = Self()
     options.slack = 4
@@ -15,16 +15,16 @@ extension Mover.Options {
   }
 }
 
-/// Random changes, made to a transaction and to the content it is to have.
+/// Random changes of a transaction and of its expected content.
 package enum Workload {
   package static func change(
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
-    // Every fourth transaction is recorded; a recorder refuses changes of columns.
+    // Every fourth transaction is recorded, but without changes of columns, because a recorder refuses them.
     let isRecorded = transaction.base.number % 4 == 0
     if isRecorded { try changeLinked(transaction, &content, &generator) }
     if generator.chance(40) { try changeTable(transaction, &content, &generator) }
-    // What is large slows all that follows, so it soon goes again.
+    // Much content slows down all later steps, so it is soon removed.
     if content.trees["much"] != nil {
       if generator.chance(30) { try removeMuch(transaction, &content) }
     } else if generator.chance(2) {
@@ -77,7 +77,7 @@ package enum Workload {
     content.things = things
   }
 
-  /// Changes the table whose lists have ids, which the recorder gives.
+  /// Changes the table whose lists have ids. The recorder gives these ids.
   package static func changeLinked(
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
@@ -91,7 +91,7 @@ package enum Workload {
     content.linked = linked
   }
 
-  /// More than a mebibyte: such a commit syncs its nodes before its meta page.
+  /// Adds more than a mebibyte. Such a commit syncs its nodes before its meta page.
   private static func addMuch(
     _ transaction: WriteTransaction, _ content: inout Content, _ generator: inout SeededGenerator
   ) throws {
@@ -105,7 +105,7 @@ package enum Workload {
     content.trees["much"] = nil
   }
 
-  /// The table and its model disagree.
+  /// An error that says how the table and its model differ.
   package struct Wrong: Error {
     package let what: String
   }

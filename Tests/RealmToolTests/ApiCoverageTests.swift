@@ -4,7 +4,7 @@ import Testing
 @testable import api_coverage
 
 @Suite struct ApiCoverageTests {
-  /// A class with a method, a protocol it conforms to with a property, and a name that is not public.
+  /// A class with a method, a protocol with a property that the class conforms to, and a name that is not public.
   private static let graph = #"""
     {"symbols": [
       {"kind": {"identifier": "swift.class"}, "identifier": {"precise": "c"}, "pathComponents": ["Cat"], "accessLevel": "open"},
@@ -21,8 +21,8 @@ import Testing
       {"kind": "conformsTo", "source": "c", "target": "SQ", "targetFallback": "Swift.Equatable"}]}
     """#
 
-  /// A generic class that can't be subclassed, with two properties, an initializer, and what it is where its parameter is
-  /// something.
+  /// A generic class that can't be subclassed, with two properties, an initializer, and conformances that depend on its
+  /// parameter.
   private static let box = #"""
     {"symbols": [
       {"kind": {"identifier": "swift.class"}, "identifier": {"precise": "b"}, "pathComponents": ["Box"],
@@ -68,7 +68,7 @@ import Testing
     return Coverage(rows, Declarations([graph])).gaps(in: nil, later: false)
   }
 
-  @Test func `what is there, of itself or by a protocol, is found`() throws {
+  @Test func `a declaration of the type itself or of a protocol is found`() throws {
     #expect(
       try gaps([
         row("Cat", "", .class), row("Cat", "feed(_:)", .method, "throws; -> Bool"),
@@ -77,7 +77,8 @@ import Testing
       ]).isEmpty)
   }
 
-  @Test func `what is missing, has other labels, another type or is not public is told`() throws {
+  @Test func `a declaration that is missing, differs in labels or type, or is not public is reported`() throws
+  {
     let gaps = try gaps([
       row("Dog", "", .class), row("Cat", "feed(with:)", .method), row("Cat", "name", .property, "-> Int"),
       row("Cat", "hide()", .method), row("Cat", "feed(_:)", .property), row("Named", "hash(into:)", .method),
@@ -86,7 +87,7 @@ import Testing
     #expect(gaps[2].contains("is String, not Int"))
   }
 
-  @Test func `a property that can only be read is told where programs set it`() throws {
+  @Test func `a read-only property is reported if programs set it`() throws {
     let gaps = try gaps(
       ["size", "id", "name", "tag"].map { row("Box", $0, .property, facts: [.set]) }, in: Self.box)
     #expect(
@@ -97,7 +98,7 @@ import Testing
   }
 
   @Test
-  func `classes and members that can't be overridden, and an initializer that is not required, are told`()
+  func `classes and members that can't be overridden, and an initializer that is not required, are reported`()
     throws
   {
     let gaps = try gaps(
@@ -114,7 +115,7 @@ import Testing
       ])
   }
 
-  @Test func `conformances that are missing, or ask for more, are told`() throws {
+  @Test func `conformances that are missing, or have more constraints, are reported`() throws {
     let gaps = try gaps(
       [
         row("Box", "Sequence", .conformance), row("Box", "Hashable", .conformance),
@@ -129,12 +130,13 @@ import Testing
       ])
   }
 
-  @Test func `a member that asks more of types than RealmSwift's is told`() throws {
+  @Test func `a member with more constraints than RealmSwift's is reported`() throws {
     func gaps(_ note: String) throws -> [String] {
       try self.gaps([row("Box", "sum(of:)", .method, note)], in: Self.box)
     }
     let start = "model, tier 1: method Box.sum(of:) asks that "
-    // What the type asks of its elements itself is no gap, nor is what it asks of a type that only the member has.
+    // A constraint that the type itself has on its elements is not a gap, and neither is a constraint on a parameter of
+    // the member.
     #expect(try gaps("") == [start + "Element: Addable"])
     #expect(try gaps("where Element: Addable").isEmpty)
     #expect(
@@ -142,7 +144,7 @@ import Testing
     #expect(try gaps("where Element: Addable, T.Content: Number, Self.Element == T.Content").isEmpty)
   }
 
-  @Test func `rows of the surface are read with what they say of types`() throws {
+  @Test func `rows of the surface are read with their constraints on types`() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).tsv")
     defer { try? FileManager.default.removeItem(at: file) }
     try

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// `check` of several files, and what `check`, `info` and `stats` print for programs.
+/// The command `check` for several files, and the output of `check`, `info` and `stats` for programs.
 @Suite struct CheckAndInfoTests {
   /// A sound file and a damaged one.
   private func withFiles(_ body: (_ sound: String, _ damaged: String) throws -> Void) throws {
@@ -22,7 +22,7 @@ import Testing
     try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
   }
 
-  @Test func `several files are checked, whatever is wrong with some of them`() throws {
+  @Test func `all files are checked, even if some of them are damaged`() throws {
     try withFiles { sound, damaged in
       let missing = sound + ".missing"
       let both = try Tool.run(["check", sound, sound])
@@ -81,7 +81,9 @@ import Testing
     }
   }
 
-  @Test func `stats tells what compacting would save, and who has the file open`() throws {
+  @Test func `stats shows the bytes that compacting would save, and the processes that have the file open`()
+    throws
+  {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       for round in 0..<40 {

@@ -5,14 +5,14 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct DamageTests {
-  /// The part a damaged node belongs to, and what kind of node it is.
+  /// The parts that a damaged node can belong to, with the kinds of the nodes.
   static let places: [(part: String, node: String)] = [
     ("table Person", "cluster"), ("column Person.name", "piece"), ("index Person.id", "leaf"),
     ("links to City", "leaf"), ("tree notes", "leaf"), ("catalogue", "leaf"), ("table City", "table"),
   ]
 
   @Test(arguments: places, [nil, Keys.first])
-  func `damage of any part exits with 1 and says what is damaged and where`(
+  func `damage of any part exits with 1 and is reported with its kind and place`(
     place: (part: String, node: String), key: [UInt8]?
   ) throws {
     try withTemporaryPath { path in
@@ -28,7 +28,8 @@ import Testing
         "\(check.output)\(check.complaint)")
       #expect(check.output.contains(key == nil ? "checksum does not match" : "tag does not match"))
       #expect(check.output.contains("1 finding."))
-      // A dump and a report on space come as far as they can, and say the same; they do not read all nodes.
+      // A dump and a report on space continue as far as they can, and report the same damage. They do not read all
+      // nodes.
       let dump = try Tool.run(["dump", path], key: digits)
       #expect(dump.code == 0 || dump.code == 1 && dump.complaint.contains("is damaged"))
       try Self.expectKeptGoing(path, place, ref, digits)
@@ -37,9 +38,10 @@ import Testing
     }
   }
 
-  /// Of a copy that was made while the file was in use, opening verifies all, and takes an older version where that fails.
+  /// If a copy was made while the file was in use, the opening checks the whole newest version, and falls back to an
+  /// older version if that check fails.
   @Test(arguments: [nil, Keys.first])
-  func `of a damaged copy the newest version is dumped with what it lost`(key: [UInt8]?) throws {
+  func `the newest version of a damaged copy is dumped with its losses`(key: [UInt8]?) throws {
     try withTemporaryPath { path in
       let database = try Database(path: path, options: .init(encryptionKey: key))
       try database.write { transaction in
@@ -60,7 +62,7 @@ import Testing
         #expect(dump.output.contains("Troy") == (place.0 == "tree notes"), "\(dump)")
         try Self.flip(copy, at: ref.offset + UInt64(ref.length) - 8)
       }
-      // Cut off, so that what stands at the end is gone.
+      // The copy is cut, so that the pages at its end are lost.
       let length = try FileManager.default.attributesOfItem(atPath: copy)[.size] as? UInt64 ?? 0
       let file = try FileHandle(forUpdating: URL(filePath: copy))
       try file.truncate(atOffset: 8192)
@@ -71,7 +73,7 @@ import Testing
     }
   }
 
-  /// A dump that goes on behind the damage, and what it says is left out.
+  /// Checks a dump that continues after damage, and the values that it reports as lost.
   private static func expectKeptGoing(
     _ path: String, _ place: (part: String, node: String), _ ref: Ref, _ digits: String?
   ) throws {
@@ -80,7 +82,7 @@ import Testing
     let lines = json.output.split(separator: "\n")
     let last = try JSONValue(String(try #require(lines.last)))
     let losses = try #require(last["lost"]?.array)
-    // A dump needs no index and no links.
+    // A dump needs no indexes and no links.
     let isNeeded = !place.part.hasPrefix("index") && !place.part.hasPrefix("links")
     #expect(plain.code == (isNeeded ? 1 : 0) && json.code == plain.code, "\(plain) \(json)")
     #expect(losses.isEmpty != isNeeded)
@@ -90,7 +92,8 @@ import Testing
     }
     #expect(plain.complaint.split(separator: "\n").count == losses.count, "\(plain.complaint)")
     #expect(plain.complaint.contains("LOST: ") == isNeeded)
-    // What a leaf of the catalogue loses depends on which it is. A table that may be lost can be asked for.
+    // The loss depends on which leaf of the catalogue is damaged. A table whose leaf may be lost can still be dumped by
+    // its name.
     guard place.part != "catalogue" else {
       let one = try Tool.run(["dump", "--keep-going", "--table", "City", path], key: digits)
       #expect(one.code == 1, "\(one)")

@@ -3,11 +3,11 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// A program that was started without standard output prints into no database.
+/// A program that was started without standard output must not print into a database.
 @Suite struct DescriptorTests {
-  /// What is opened first gets the lowest number there is.
+  /// The first file that a process opens gets the lowest free descriptor.
   @Test(arguments: [[1], [2], [0, 1], [1, 2], [0, 1, 2]])
-  func `what a program prints that has no standard output is in no file of ours`(closed: [Int]) throws {
+  func `the output of a program without standard output is in no file of a realm`(closed: [Int]) throws {
     try withTemporaryPath { path in
       let folder = (path as NSString).deletingLastPathComponent
       for _ in 0..<2 {
@@ -17,7 +17,7 @@ import Testing
       let files = try FolderListing(around: path).names
       #expect(
         files.contains("first-objects.realm") && files.contains("first-objects.realm.management/control"))
-      // To read the pipe would wait.
+      // Reading the pipe would block.
       for name in files where !name.hasSuffix(".note") {
         guard let content = FileManager.default.contents(atPath: folder + "/" + name) else { continue }
         #expect(content.range(of: Data("young dogs in".utf8)) == nil, "\(name)")

@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct DiffTests {
-  /// Two files of people, pets and cities that differ in some of each.
+  /// Two files of people, pets and cities with differences in each table.
   private func withFiles(
     key: [UInt8]? = nil, newKey: [UInt8]? = nil, _ body: (_ old: String, _ new: String) throws -> Void
   ) throws {
@@ -20,7 +20,7 @@ import Testing
     let database = try Database(path: path, options: .init(encryptionKey: key))
     try database.write { transaction in
       let cities = try transaction.createTable(TableSchema("City", columns: [Column("name", .string)]))
-      // Keys of rows differ between the files.
+      // The keys of rows differ between the files.
       if isNew { try cities.remove(cities.insert([:])) }
       let homes = try transaction.createTable(
         TableSchema("Home", isEmbedded: true, columns: [Column("street", .string), Column("any", .mixed)]))
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `people read what differs, and the exit code is 1`(key: [UInt8]?) throws {
+  func `differences are shown for people, and the exit code is 1`(key: [UInt8]?) throws {
     try withFiles(key: key, newKey: key) { old, new in
       let digits = key?.map { String(format: "%02x", $0) }.joined()
       let diff = try Tool.run(["diff", old, new], key: digits)
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `schemas are told first`() throws {
+  @Test func `differences of schemas are shown first`() throws {
     try withFiles { old, new in
       try Database(path: new).write { transaction in
         try transaction.table("Person")?.addColumn(Column("nick", .string, isOptional: true))
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func `a file whose name has an at sign is a file`() throws {
+  @Test func `an at sign in the name of an existing file is part of the name`() throws {
     try withFiles { old, new in
       let path = new + "@home"
       try FileManager.default.copyItem(atPath: new, toPath: path)
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `damage that is met exits with 5 and says what is damaged`(isOld: Bool) throws {
+  func `damage exits with 5 and is reported`(isOld: Bool) throws {
     try withFiles { old, new in
       let path = isOld ? old : new
       let size = try Data(contentsOf: URL(filePath: path)).count

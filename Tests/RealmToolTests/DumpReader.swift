@@ -1,12 +1,12 @@
 import Foundation
 import RealmStorage
 
-/// Builds a database from the lines of `realm dump --json`, with what docs/dump-format.md says and nothing else.
+/// Builds a database from the lines of `realm dump --json`, with only the rules in docs/dump-format.md.
 ///
-/// The engine gives the keys of rows. So rows are made first, without their links; these are set when it is known which
-/// key each row got.
+/// The engine chooses the keys of rows. So rows are made without their links first, and the links are set when the new
+/// key of each row is known.
 final class DumpReader {
-  /// What stands wrong in a dump, and in which line.
+  /// An error in a dump, with its line.
   struct Malformed: Error, CustomStringConvertible {
     let description: String
   }
@@ -21,7 +21,7 @@ final class DumpReader {
   private var rows: [Row] = []
   private var entries: [(tree: String, key: [UInt8], value: [UInt8])] = []
   private let database: Database
-  /// By table, the key that each row of the dump got.
+  /// The new keys of rows, by the table and the key in the dump.
   private(set) var keys: [String: [UInt64: UInt64]] = [:]
 
   init(into database: Database) { self.database = database }
@@ -54,8 +54,8 @@ final class DumpReader {
 
   // MARK: - Tables
 
-  /// A column can link only to a table there is, and columns are added at the end: so each table is made with those
-  /// before its first link to a later table, and gets the rest when all tables are there.
+  /// Makes the tables. A column can link only to an existing table, and columns are added at the end. So each table is
+  /// made with the columns before its first link to a later table, and gets the other columns when all tables exist.
   private func makeTables(_ transaction: WriteTransaction) throws {
     var ids: [String: UInt32] = [:]
     var rest: [(table: String, columns: ArraySlice<JSONValue>)] = []
@@ -75,7 +75,7 @@ final class DumpReader {
     }
   }
 
-  /// A target of 0 is the table itself.
+  /// Makes a column. A target of 0 is the table itself.
   private func column(_ object: JSONValue, ids: [String: UInt32]) throws -> Column {
     guard let name = object["name"]?.string, let typeName = object["type"]?.string,
       let type = ColumnType.allCases.first(where: { "\($0)" == typeName }),
@@ -144,7 +144,7 @@ final class DumpReader {
     return map
   }
 
-  /// A value that tells its type: by its form, or by a tag.
+  /// A value whose type is known from its form or from a tag.
   private func mixed(_ object: JSONValue) throws -> Value {
     if let flag = object.bool { return .bool(flag) }
     if let text = object.string { return .string(text) }
@@ -209,7 +209,7 @@ final class DumpReader {
       }
       return number
     }
-    // Else a reader that knows doubles only would get another.
+    // A reader that knows only doubles would get another number.
     guard number.magnitude <= 1 << 53 else { throw Malformed(description: "an untagged \(number)") }
     return number
   }
@@ -243,7 +243,7 @@ final class DumpReader {
 }
 
 extension Value {
-  /// The same with the rows that links point to replaced.
+  /// The value with other rows for its links.
   func mapped(_ key: (_ table: UInt32?, UInt64) throws -> UInt64) throws -> Value {
     switch self {
     case .link(let row): .link(try key(nil, row))

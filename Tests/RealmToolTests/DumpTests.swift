@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DumpTests {
   @Test(arguments: 0..<2, [nil, Keys.first])
-  func `a dump is enough to build the content anew`(seed: UInt64, key: [UInt8]?) throws {
+  func `a dump is enough to build the content again`(seed: UInt64, key: [UInt8]?) throws {
     print("seed \(seed)")
     try withTemporaryPath { path in
       var generator = SeededGenerator(seed: seed)
@@ -32,7 +32,7 @@ import Testing
     for schema in schemas {
       let table = try #require(try original.table(schema.name))
       let other = try #require(try copy.table(schema.name))
-      // Ids of tables and columns are given in order, and so are the same.
+      // Ids of tables and columns are given in order, so they are the same in the copy.
       #expect(other.schema.columns == schema.columns)
       #expect(other.count == table.count)
       try expectRows(of: table, in: other, schemas: schemas, keys: keys)
@@ -59,7 +59,7 @@ import Testing
         try #require(isSame(found, expected), "\(schema.name).\(column.name) of row \(key)")
       }
     }
-    // Else the mapping of keys would not be tried.
+    // If no key differed, the test would not test the mapping of keys.
     #expect(mapping.contains { $0.key != $0.value })
   }
 
@@ -81,7 +81,8 @@ import Testing
     return entries
   }
 
-  /// The same bits: NaN is not equal to itself, zero is equal to its negative, and texts to others.
+  /// True if the values have the same bits, because NaN is not equal to itself, zero is equal to negative zero, and
+  /// different texts may be equal.
   private static func isSame(_ left: Value?, _ right: Value?) -> Bool {
     switch (left, right) {
     case (.float(let left), .float(let right)): left.bitPattern == right.bitPattern
@@ -98,7 +99,7 @@ import Testing
 
   // MARK: - Options
 
-  @Test func `a limit holds for each table and each tree`() throws {
+  @Test func `a limit applies to each table and each tree`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
       let lines = try Tool.run(["dump", "--json", "--limit", "1", path]).output.split(separator: "\n")
@@ -111,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `one table is dumped alone, and an unknown one is refused with the names there are`() throws {
+  @Test func `one table can be dumped, and an unknown one is refused with the existing names`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
       let one = try Tool.run(["dump", "--json", "--table", "City", path])

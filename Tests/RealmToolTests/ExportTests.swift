@@ -11,7 +11,7 @@ import Testing
   // MARK: - Forms
 
   @Test(arguments: [nil, Keys.first])
-  func `JSON Lines have a line of the form, of each table, of each object and of each entry`(
+  func `JSON Lines have one line each for the form, each table, each object and each entry`(
     key: [UInt8]?
   ) throws {
     try Beside.withSmall(key: key) { path in
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a key is taken from a file, and without the key nothing is exported`() throws {
+  @Test func `a key is read from a file, and without the key nothing is exported`() throws {
     try Beside.withSmall(key: Keys.first) { path in
       let keyFile = try Beside.write(Beside.digits, path, ending: ".key")
       let outcome = try Tool.run(["export", path, path + ".jsonl", "--key-file", keyFile])
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a table or a query is exported as objects and nothing else`() throws {
+  @Test func `a table or a query is exported as objects without other lines`() throws {
     try Beside.withSmall { path in
       let table = try Tool.run(["export", path, "--table", "City"])
       #expect(table.code == 0 && table.output == "{\"name\":\"Zürich \\\"ZH\\\"\"}\n")
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `CSV has the names, and an empty text and nothing differ`() throws {
+  @Test func `CSV has the names, and an empty text differs from null`() throws {
     try Beside.withSmall { path in
       let csv = try Tool.run(["export", path, "--format", "csv", "--table", "Person"])
       #expect(csv.code == 0 && csv.complaint == "")
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a folder may be named with a slash behind it`() throws {
+  @Test func `the name of a folder may end with a slash`() throws {
     try Beside.withSmall { path in
       let outcome = try Tool.run(["export", path, path + "-tables/", "--format", "csv"])
       #expect(outcome.code == 0, "\(outcome)")
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a file with the ending of tabs has tabs between its fields`() throws {
+  @Test func `a file whose name ends with .tsv has tabs between its fields`() throws {
     try Beside.withSmall { path in
       let outcome = try Tool.run(["export", path, path + ".tsv", "--table", "Person"])
       #expect(outcome.code == 0, "\(outcome)")
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a name of a table is no path, and no two tables share a file`() throws {
+  @Test func `the name of a table is not used as a path, and no two tables share a file`() throws {
     let tables = ["../up", "a/b", "A", "a", "é", "", "dot.", String(repeating: "ü", count: 120)]
     try Beside.with({ path in
       let database = try Database(path: path)
@@ -143,7 +143,7 @@ import Testing
 
   private static let whole = GoldenFile.all.filter { [.sample, .structures].contains($0.content) }
 
-  @Test(arguments: whole) func `what is exported and imported is equal`(file: GoldenFile) throws {
+  @Test(arguments: whole) func `an exported file is equal after its import`(file: GoldenFile) throws {
     try Beside.withGolden(file) { path in
       let (key, lines, new) = (Beside.digits(file.key), path + ".jsonl", path + "-new.realm")
       let export = try Tool.run(["export", path, lines], key: key)
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `what is exported and imported of the sample is equal`(key: [UInt8]?) throws {
+  func `an exported sample is equal after its import`(key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: 7)
     try Beside.with({ try ToolSample.make($0, key: key, &generator) }) { path in
       let (digits, new) = (Beside.digits(key), path + "-new.realm")
@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test(arguments: [GoldenFile.Content.client, .neighbour, .server])
-  func `of a synced file the trees of device sync are left out`(content: GoldenFile.Content) throws {
+  func `the trees of device sync are not exported from a synced file`(content: GoldenFile.Content) throws {
     try Beside.withGolden(GoldenFile(.one, content, isEncrypted: false)) { path in
       let export = try Tool.run(["export", path, path + ".jsonl"])
       #expect(export.code == 0 && export.complaint == "", "\(export)")
@@ -223,7 +223,7 @@ import Testing
   // MARK: - Mistakes and damage
 
   @Test(arguments: [["x.jsonl"], ["x.csv", "--table", "City"], ["x", "--format", "csv"], ["x.sqlite"]])
-  func `a target that is there already stays as it is`(arguments: [String]) throws {
+  func `an existing target stays unchanged`(arguments: [String]) throws {
     try Beside.withSmall { path in
       let target = "\(path)-\(arguments[0])"
       try Data("mine".utf8).write(to: URL(filePath: target))
@@ -237,7 +237,7 @@ import Testing
   }
 
   @Test(arguments: [["x.jsonl"], ["x.csv", "--table", "Person"], ["x", "--format", "csv"], ["x.sqlite"]])
-  func `damage ends with exit code 1, and there is no target`(arguments: [String]) throws {
+  func `damage ends with exit code 1 and leaves no target`(arguments: [String]) throws {
     for (part, node) in [("column Person.name", "piece"), ("table Person", "cluster")] {
       try Beside.withSmall { path in
         try Beside.damage(path, part: part, node: node)
@@ -252,7 +252,7 @@ import Testing
   }
 
   @Test(arguments: [["x.jsonl"], ["x.csv", "--table", "Things"], ["x", "--format", "csv"]])
-  func `a disk that gets full ends with exit code 4, and there is no target`(arguments: [String]) throws {
+  func `a full disk ends with exit code 4 and leaves no target`(arguments: [String]) throws {
     try Beside.withGolden(GoldenFile(.one, .structures, isEncrypted: false)) { path in
       let target = "\(path)-\(arguments[0])"
       let outcome = try ToolProcess.run(["export", path, target] + arguments.dropFirst(), blocks: 8)
@@ -284,7 +284,7 @@ import Testing
     ["--format", "csv", "--table", "City", "--delimiter", ""],
     ["x.sqlite", "--table", "City"], ["x.jsonl", "--table", "Nope"], ["x.csv", "--query", "City WHERE"],
   ])
-  func `wrong arguments end with exit code 2, and nothing is made`(arguments: [String]) throws {
+  func `wrong arguments end with exit code 2, and no file is made`(arguments: [String]) throws {
     try Beside.withSmall { path in
       let arguments = arguments.map { $0.hasPrefix("x.") ? "\(path)-\($0)" : $0 }
       let outcome = try Tool.run(["export", path] + arguments)
@@ -294,7 +294,7 @@ import Testing
     }
   }
 
-  @Test func `what is no realm file ends with exit code 3`() throws {
+  @Test func `a file that is not a realm ends with exit code 3`() throws {
     try withTemporaryPath { path in
       let seen20 = try Tool.run(["export", path, path + ".jsonl"])
       #expect(seen20.code == 3)
@@ -306,8 +306,7 @@ import Testing
     }
   }
 
-  @Test func `embedded objects that stand too deep in each other are refused, and there is no target`() throws
-  {
+  @Test func `embedded objects that are nested too deep are refused, and there is no target`() throws {
     try Beside.with({ path in
       let database = try Database(path: path)
       try database.write { transaction in

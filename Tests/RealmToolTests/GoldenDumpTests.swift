@@ -2,16 +2,18 @@ import Foundation
 import RealmTestSupport
 import Testing
 
-/// What the tool prints of files that earlier libraries wrote.
+/// The output of the tool for files that earlier versions of the library wrote.
 @Suite(.serialized) struct GoldenDumpTests {
   @Test(.enabled(if: GoldenFile.isWritten), arguments: GoldenFile.Content.allCases)
-  func `dumps that are not there are written where that is asked for`(content: GoldenFile.Content) throws {
+  func `missing dumps are written if that is asked for`(content: GoldenFile.Content) throws {
     let file = GoldenFile(.one, content, isEncrypted: false)
     guard !FileManager.default.fileExists(atPath: file.dump.path) else { return }
     try Data(Self.dump(file).utf8).write(to: file.dump)
   }
 
-  @Test(arguments: GoldenFile.all) func `a file has the objects and entries it had`(file: GoldenFile) throws {
+  @Test(arguments: GoldenFile.all) func `a file has the objects and entries that were written to it`(
+    file: GoldenFile
+  ) throws {
     let lines = try Self.dump(file).split(separator: "\n")
     let kept = try String(contentsOf: file.dump, encoding: .utf8).split(separator: "\n")
     #expect(lines.count == kept.count)
@@ -21,7 +23,9 @@ import Testing
     }
   }
 
-  @Test(arguments: GoldenFile.all) func `a file is whole, and its number is told`(file: GoldenFile) throws {
+  @Test(arguments: GoldenFile.all) func `a file is whole, and its format number is shown`(file: GoldenFile)
+    throws
+  {
     let check = try Self.run(["check"], file)
     #expect(check.code == 0 && check.complaint == "")
     let info = try Self.run(["info"], file)

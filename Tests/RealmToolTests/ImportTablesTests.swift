@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// The tables that `import` makes, CSV that is exported and imported, and files that it does not write to.
+/// The tables that `import` makes, CSV that is exported and imported again, and files that it does not write to.
 @Suite struct ImportTablesTests {
   private func query(_ path: String, _ query: String) throws -> String {
     try Tool.run(["query", "--csv", path, query]).output
@@ -15,7 +15,7 @@ import Testing
   private static let people =
     "_id,name,born,score,active\n1,Ann,2020-01-31T12:00:00Z,1.5,true\n2,007,,2,false\n"
 
-  @Test func `a table that is not there is guessed and shown, and made only with consent`() throws {
+  @Test func `a missing table is guessed and shown, and is made only with consent`() throws {
     try withTemporaryPath { path in
       let source = try Beside.write(Self.people, path, ending: ".csv")
       let refused = try ToolProcess.run(["import", path, source, "--table", "Person"])
@@ -37,7 +37,7 @@ import Testing
           """)
       let seen2 = try Beside.names(path)
       #expect(seen2 == ["test.realm", "test.realm.csv"])
-      // The line that was shown makes the same table.
+      // The shown line makes the same table.
       let shown = outcome.complaint.split(separator: "\n").first { $0.hasPrefix("{") }
       let schema = try Beside.write(String(try #require(shown)), path, ending: ".schema")
       let other = path + "-other.realm"
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `the primary key is the property that is named, if it can be`() throws {
+  @Test func `the named property is the primary key, if it can be`() throws {
     try withTemporaryPath { path in
       let source = try Beside.write(Self.people, path, ending: ".csv")
       func run(_ key: String) throws -> Tool.Outcome {
@@ -103,7 +103,7 @@ import Testing
     "{\"table\":\"T\",\"columns\":[]}\n{\"table\":\"T\",\"columns\":[]}", "{\"table\":\"T\",\"columns\":[",
     "\0\u{1}",
   ])
-  func `a schema that makes no sense is refused, and nothing is made`(schema: String) throws {
+  func `an invalid schema is refused, and no file is made`(schema: String) throws {
     try withTemporaryPath { path in
       let source = try Beside.write("a\n1\n", path, ending: ".csv")
       let lines = try Beside.write(schema, path, ending: ".schema")
@@ -116,7 +116,7 @@ import Testing
 
   // MARK: - CSV to and fro
 
-  /// Exports a table, imports that into a new file with the same schema, and expects the same export of it.
+  /// Exports a table, imports the result into a new file with the same schema, and checks that its export is the same.
   private func expectSame(_ table: String, of path: String, key: String? = nil) throws {
     let schema = try JSONDecoder().decode(
       [String: JSONValue].self, from: Data(try Tool.run(["schema", "--json", path], key: key).output.utf8))
@@ -140,7 +140,7 @@ import Testing
   ]
 
   @Test(arguments: goldenTables, [false, true])
-  func `CSV of a golden file is the same when it was imported`(
+  func `the CSV of a golden file is the same after an import`(
     table: (content: GoldenFile.Content, table: String), isEncrypted: Bool
   ) throws {
     let file = GoldenFile(.one, table.content, isEncrypted: isEncrypted)
@@ -170,7 +170,7 @@ import Testing
   ]
 
   @Test(arguments: special.indices, [false, true])
-  func `CSV of special values is the same when it was imported`(number: Int, hasKey: Bool) throws {
+  func `the CSV of special values is the same after an import`(number: Int, hasKey: Bool) throws {
     let (column, values) = Self.special[number]
     let key = hasKey ? [Column("id", .int64, index: .unique)] : []
     try Beside.with({ path in
@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func `what is no export of a whole file is told as what it is`() throws {
+  @Test func `a file that is not a whole export is reported with its real kind`() throws {
     try Beside.withSmall { path in
       let dump = try Tool.run(["dump", "--json", path]).output
       for (text, words) in [
@@ -266,7 +266,7 @@ import Testing
     }
   }
 
-  @Test func `damage that an import meets ends with exit code 1, and what is there stays`() throws {
+  @Test func `damage ends an import with exit code 1, and existing objects stay`() throws {
     for (part, node) in [("index Person.id", "leaf"), ("table Person", "table")] {
       try Beside.withSmall { path in
         try Beside.damage(path, part: part, node: node)
@@ -283,7 +283,7 @@ import Testing
     }
   }
 
-  @Test func `what is no realm file, or can't be made, is refused`() throws {
+  @Test func `a file that is not a realm, or that can't be made, is refused`() throws {
     try withTemporaryPath { path in
       let source = try Beside.write("a\n1\n", path, ending: ".csv")
       let folder = (path as NSString).deletingLastPathComponent
@@ -302,7 +302,7 @@ import Testing
     }
   }
 
-  @Test func `a disk that gets full leaves no new file`() throws {
+  @Test func `a full disk leaves no new file`() throws {
     try Beside.withGolden(GoldenFile(.one, .structures, isEncrypted: false)) { path in
       let lines = path + ".jsonl"
       let seen29 = try Tool.run(["export", path, lines])
@@ -315,7 +315,7 @@ import Testing
   }
 
   @Test(arguments: [Tool.Stream.fullDisk, .brokenPipe])
-  func `an output that can't be written ends with 4, and says that objects were imported`(
+  func `an output that can't be written ends with 4, and the message says that objects were imported`(
     stream: Tool.Stream
   ) throws {
     try withTemporaryPath { path in

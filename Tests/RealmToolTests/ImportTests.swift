@@ -6,7 +6,7 @@ import Testing
 
 /// The command `import`.
 @Suite struct ImportTests {
-  /// The lines of a table `Person` and of the embedded objects that its objects have.
+  /// The lines of a table `Person` and of the embedded table of its parts.
   private static let schema = """
     {"table":"Part","embedded":true,"columns":[{"name":"size","type":"int64"}]}
     {"table":"Person","columns":[{"name":"id","type":"int64","index":"primary key"},\
@@ -16,7 +16,7 @@ import Testing
 
     """
 
-  /// Imports a text into the table `Person` of a new file. Calls `body` with the path of the file and the outcome.
+  /// Imports a text into the table `Person` of a new file, and calls `body` with the path of the file and the outcome.
   private func importing(
     _ text: String, _ arguments: [String] = [], ending: String = ".jsonl",
     _ body: (String, Tool.Outcome) throws -> Void
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `a first name that begins with the byte of a byte order mark is no such mark`() throws {
+  @Test func `a first name that begins with the first byte of a byte order mark is read whole`() throws {
     try withTemporaryPath { path in
       let source = try Beside.write("\u{ff41}b,x\n1,2\n", path, ending: ".csv")
       let seen2 = try Tool.run(["import", path, source, "--table", "T", "--yes"])
@@ -87,7 +87,9 @@ import Testing
     }
   }
 
-  @Test func `fields of another delimiter are read, and those of a file with the ending of tabs`() throws {
+  @Test func `fields with another delimiter are read, and so are those of a file whose name ends with .tsv`()
+    throws
+  {
     try importing("id;name\n1;a,b\n", ["--delimiter", ";"], ending: ".csv") { path, outcome in
       #expect(outcome.code == 0, "\(outcome)")
       let found = try query(path, "Person")
@@ -101,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `objects are added to a table that is there, in an encrypted file too`() throws {
+  @Test func `objects are added to an existing table, even in an encrypted file`() throws {
     for key in [nil, Keys.first] {
       try Beside.withSmall(key: key) { path in
         let source = try Beside.write("name\nRom\n", path, ending: ".csv")
@@ -161,7 +163,7 @@ import Testing
   ]
 
   @Test(arguments: bad.indices)
-  func `a wrong line is told with its place, its property and its value, and nothing is imported`(
+  func `a wrong line is reported with its place, property and value, and nothing is imported`(
     number: Int
   ) throws {
     let bad = Self.bad[number]
@@ -191,7 +193,8 @@ import Testing
     ("1,n,1", "column 1", ["id", "1", "is the primary key of another object"]),
   ]
 
-  @Test(arguments: badFields.indices) func `a wrong record of CSV is told in the same way`(number: Int) throws
+  @Test(arguments: badFields.indices) func `a wrong record of CSV is reported in the same way`(number: Int)
+    throws
   {
     let bad = Self.badFields[number]
     let text = "id,name,age\n1,Ann,\n\(bad.record)\n2,\"B\nob\",5\n"
@@ -213,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is there is not changed by an import that fails`() throws {
+  @Test func `an import that fails does not change an existing file`() throws {
     try Beside.withSmall { path in
       let source = try Beside.write("name\nRom\n\"open\n", path, ending: ".csv")
       let before = try FolderListing(around: path)
@@ -227,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func `members that are no property are left out if only known ones are wanted`() throws {
+  @Test func `members without a property are skipped if only known ones are wanted`() throws {
     let text = "{\"id\": 1, \"name\": \"Ann\", \"what\": {\"x\": [1]}, \"part\": {\"size\": 1}}\n"
     try importing(text) { _, outcome in #expect(outcome.code == 6, "\(outcome)") }
     try importing(text, ["--only-known"]) { _, outcome in #expect(outcome.code == 0, "\(outcome)") }
@@ -241,7 +244,7 @@ import Testing
     }
   }
 
-  @Test func `an object with the primary key of another changes that one if that is asked for`() throws {
+  @Test func `an object changes the one with the same primary key if that is asked for`() throws {
     let text = """
       {"id": 1, "name": "Ann", "age": 5, "part": {"size": 1}}
       {"id": 1, "name": "Anna", "part": {"size": 2}}
@@ -260,7 +263,7 @@ import Testing
     }
   }
 
-  @Test func `the last line of an object counts, also where a link of an earlier one waits`() throws {
+  @Test func `the last line of an object counts, even if a link of an earlier line still waits`() throws {
     let text = """
       {"id": 2, "name": "b"}
       {"id": 1, "name": "a", "friend": 99}
@@ -275,7 +278,7 @@ import Testing
     }
   }
 
-  @Test func `a number that is no whole number of 64 bits is not rounded to one`() throws {
+  @Test func `a number that is not an integer of 64 bits is not rounded to one`() throws {
     for number in ["9223372036854775808.0", "1.00000000000000000001", "3e0"] {
       try importing("{\"id\": \(number), \"name\": \"n\"}\n") { _, outcome in
         #expect(outcome.code == 6, "\(number) \(outcome)")
@@ -293,7 +296,7 @@ import Testing
     try withTemporaryPath { path in
       let pipe = path + ".pipe"
       try #require(mkfifo(pipe, 0o600) == 0)
-      // Open for both, so that no side waits for the other.
+      // The pipe is opened for reading and writing, so that no side waits for the other.
       let descriptor = open(pipe, O_RDWR | O_CLOEXEC)
       try #require(descriptor >= 0)
       let text = Array((format == "csv" ? "a\nx\n" : "{\"a\":\"x\"}\n").utf8)

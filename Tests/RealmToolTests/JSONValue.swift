@@ -1,6 +1,7 @@
 import Foundation
 
-/// What a JSON text holds. By `JSONDecoder`, since `JSONSerialization` does not read each double as the nearest.
+/// The content of a JSON text. `JSONDecoder` reads it, because `JSONSerialization` does not read each double as the
+/// nearest one.
 enum JSONValue: Decodable {
   case null
   case bool(Bool)
@@ -39,7 +40,7 @@ enum JSONValue: Decodable {
   var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
   var string: String? { if case .string(let text) = self { text } else { nil } }
   var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
-  /// Of a number without a fraction too.
+  /// The number as a double, even if it has no fraction.
   var number: Double? {
     switch self {
     case .integer(let number): Double(number)

@@ -3,9 +3,11 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Versions that are kept by name, as the tool shows them.
+/// Tests of how the tool shows versions that are kept by name.
 @Suite struct NamedVersionToolTests {
-  /// A file with two names of one version, whose large value the newest version has no more. Answers the version.
+  /// Makes a file with two names for one version, whose large value the newest version no longer has.
+  ///
+  /// - Returns: The version.
   private func make(_ path: String) throws -> UInt64 {
     let database = try Database(path: path)
     try database.write { try $0.tree("large").set([UInt8](repeating: 77, count: 300_000), for: [1]) }
@@ -17,7 +19,7 @@ import Testing
     return version
   }
 
-  @Test func `what names keep is told, and each version is checked`() throws {
+  @Test func `the bytes that names keep are shown, and each version is checked`() throws {
     try withTemporaryPath { path in
       let version = try make(path)
       let check = try Tool.run(["check", path])
@@ -30,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `damage of a named version is told by its name`() throws {
+  @Test func `damage of a named version is reported with its name`() throws {
     try withTemporaryPath { path in
       let version = try make(path)
       var bytes = try Data(contentsOf: URL(filePath: path))
@@ -45,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a copy and a compacted file leave names behind, and say which`() throws {
+  @Test func `a copy and a compacted file do not keep names, and the tool lists these`() throws {
     try withTemporaryPath { path in
       let version = try make(path)
       let names = "feed one (version \(version)), two (version \(version))."

@@ -4,11 +4,11 @@ import Synchronization
 import RealmTestSupport
 import Testing
 
-/// What keeps a file from being opened, how a key is given, and files that are in use.
+/// The reasons that keep a file from being opened, the ways to give a key, and files that are in use.
 @Suite struct OpeningTests {
   private static let commands = ["info", "check", "schema", "stats", "dump"]
 
-  /// Every command ends with 3 and says the same.
+  /// Checks that every command ends with 3 and gives the same reason.
   private func expectRefusal(_ path: String, _ reason: String, arguments: [String] = [], key: String? = nil)
     throws
   {
@@ -20,14 +20,14 @@ import Testing
     }
   }
 
-  @Test func `a key for a file that is not encrypted`() throws {
+  @Test func `a key for a file that is not encrypted is refused`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
       try expectRefusal(path, "is not encrypted", key: Self.digits(Keys.first))
     }
   }
 
-  @Test func `a file without its key, and one with another`() throws {
+  @Test func `an encrypted file is refused without its key and with another key`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path, key: Keys.first)
       try expectRefusal(path, "is encrypted")
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a file of a newer format`() throws {
+  @Test func `a file of a newer format is refused`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
       var bytes = try Data(contentsOf: URL(filePath: path))
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a file of another draft, and one of the original Realm`() throws {
+  @Test func `a file of another draft and a file of the original Realm are refused`() throws {
     try withTemporaryPath { path in
       let golden = GoldenFile.folder.appending(path: "refused")
       for name in ["plain", "encrypted"] {
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `an empty file, a folder and a text`() throws {
+  @Test func `an empty file, a folder and a text are refused`() throws {
     try withTemporaryPath { path in
       try Data().write(to: URL(filePath: path))
       try expectRefusal(path, "is empty")
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is opened by nobody else is left without company where it can't be`() throws {
+  @Test func `a file that only the tool opens gets no files beside it if none can be made`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path, key: Keys.first)
       for suffix in [".management", ".note"] { try FileManager.default.removeItem(atPath: path + suffix) }
@@ -111,7 +111,7 @@ import Testing
         #expect(try FolderListing(around: path).names == ["test.realm"], "\(command)")
       }
       guard !isDamaged else { return }
-      // Others have it open.
+      // Another process has the file open, which this handle plays.
       let database = try Database(path: path)
       let before = try FolderListing(around: path).names
       #expect(try Tool.run(["info", path]).code == 0)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `a file that was cut off`() throws {
+  @Test func `a file that was cut off is refused`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
       let bytes = try Data(contentsOf: URL(filePath: path))
@@ -131,20 +131,22 @@ import Testing
     }
   }
 
-  @Test func `a file that may not be read`() throws {
+  @Test func `a file that may not be read is refused`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
       try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
       let folder = (path as NSString).deletingLastPathComponent
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
-      // The superuser may read all: it becomes somebody else, where the system has what that takes.
+      // The superuser may read all files. So the tool runs as another user, if the system has the means.
       guard let outcome = try Tool.runAsNobody(["check", path]) else { return }
       #expect(outcome.code == 3, "\(outcome.output)\(outcome.complaint)")
       #expect(outcome.complaint.contains("Permission denied"), "\(outcome.complaint)")
     }
   }
 
-  @Test func `what is no realm file is refused in one line, by every command and without waiting`() throws {
+  @Test func `a file that is not a realm is refused in one line, by every command and without waiting`()
+    throws
+  {
     try withTemporaryPath { path in
       let folder = (path as NSString).deletingLastPathComponent
       let (empty, text, pipe) = (folder + "/empty.realm", folder + "/text.realm", folder + "/pipe.realm")
@@ -168,7 +170,7 @@ import Testing
         }
       }
       #expect(!FileManager.default.fileExists(atPath: folder + "/new.realm"))
-      // A key file too may be anything: of a device no more is read than a key takes.
+      // A key file may also be any kind of file. The tool reads no more bytes of a device than a key has.
       try ToolSample.makeSmall(path, key: Keys.first)
       for file in ["/dev/zero", "/dev/null", folder, folder + "/none"] {
         #expect(try Tool.run(["info", path, "--key-file", file]).code == 2)
@@ -191,7 +193,7 @@ import Testing
       }
       try Data(Keys.second).write(to: URL(filePath: keyFile))
       try expectRefusal(path, "another key", arguments: ["--key-file", keyFile])
-      // It says more than the environment.
+      // The key file overrides the environment.
       let both = try Tool.run(["check", path, "--key-file", keyFile], key: Self.digits(Keys.first))
       #expect(both.code == 3)
       try Data(Keys.first.dropLast()).write(to: URL(filePath: keyFile))
@@ -203,7 +205,9 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `a file in use is checked, and who holds an older version is told`(key: [UInt8]?) throws {
+  func `a file in use is checked, and the process that holds an older version is reported`(key: [UInt8]?)
+    throws
+  {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path, key: key)
       let digits = key.map { Self.digits($0) }
@@ -231,10 +235,10 @@ import Testing
       writer.start()
       defer {
         isDone.store(true, ordering: .releasing)
-        // Before its folder is removed.
+        // The thread ends before its folder is removed.
         ended.wait()
       }
-      // What is current is not told as held.
+      // The current version is not reported as held.
       begun.wait()
       for _ in 0..<4 {
         let check = try Tool.run(["check", path], key: digits)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RealmTool
 
-/// Output that can't be written, by every command.
+/// Output that can't be written, for every command.
 @Suite struct OutputTests {
   private static func commands(_ path: String, _ number: Int) -> [[String]] {
     [
@@ -18,7 +18,8 @@ import Testing
   }
 
   @Test(arguments: Tool.Stream.allCases)
-  func `output that can't be written is told on one line, and the exit code is 4`(stream: Tool.Stream) throws
+  func `output that can't be written is reported on one line, and the exit code is 4`(stream: Tool.Stream)
+    throws
   {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
@@ -37,7 +38,7 @@ import Testing
         #expect(outcome.complaint.contains(reason), comment)
         let isDone = FileManager.default.fileExists(atPath: path + "-\(self.number(of: stream))")
         if arguments.first == "copy" {
-          // With a closed output nothing is begun.
+          // If the output is closed, no copy is begun.
           #expect(isDone == (stream != .closed), comment)
           #expect(outcome.complaint.contains("The copy was made.") == isDone, comment)
         }
@@ -48,7 +49,7 @@ import Testing
 
   private func number(of stream: Tool.Stream) -> Int { Tool.Stream.allCases.firstIndex(of: stream) ?? 0 }
 
-  @Test func `a dump that is larger than the buffer ends with the same where its reader goes`() throws {
+  @Test func `a dump that is larger than the buffer also ends with 4 if its reader goes away`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try database.write { transaction in
@@ -65,8 +66,7 @@ import Testing
     }
   }
 
-  @Test func `damage that was found is told with the output that can't be written, whose exit code counts`()
-    throws
+  @Test func `damage is reported together with output that can't be written, whose exit code counts`() throws
   {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `complaints that can't be written either leave the exit code to tell`() throws {
+  @Test func `the exit code alone reports the problem if complaints can't be written either`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
       for complaints in ["2>&-", "2> /dev/full"] {
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `help names the exit codes, and the version that of the library and the format`() throws {
+  @Test func `help lists the exit codes, and the version is that of the library and the format`() throws {
     let help = try Tool.run(["--help"])
     #expect(help.code == 0 && help.complaint == "")
     for code in 0...4 { #expect(help.output.contains("\(code) "), "\(help.output)") }

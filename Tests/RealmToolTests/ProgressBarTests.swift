@@ -4,14 +4,14 @@ import Testing
 @testable import RealmTool
 
 @Suite struct ProgressBarTests {
-  /// A bar whose clock and terminal are the test's.
+  /// A bar whose clock and terminal belong to the test.
   private final class Terminal {
     var now = Date(timeIntervalSince1970: 0)
     var text = ""
     lazy var bar = ProgressBar(isShowing: true, now: { self.now }, write: { self.text += $0 })
   }
 
-  @Test func `nothing is shown within the first second`() {
+  @Test func `the bar is not shown within the first second`() {
     let terminal = Terminal()
     terminal.bar.show(0.1)
     terminal.now += 0.9
@@ -20,7 +20,7 @@ import Testing
     #expect(terminal.text == "")
   }
 
-  @Test func `after a second the bar shows each percent once, and is wiped at the end`() {
+  @Test func `after a second the bar shows each percent once, and is erased at the end`() {
     let terminal = Terminal()
     _ = terminal.bar
     terminal.now += 1.5
@@ -34,7 +34,7 @@ import Testing
     #expect(terminal.text == "\r[\(half)] 50 %\r[\(String(repeating: "#", count: 40))] 100 %\r\u{1b}[K")
   }
 
-  @Test func `where there is no terminal nothing is shown`() {
+  @Test func `no bar is shown without a terminal`() {
     var (text, now) = ("", Date(timeIntervalSince1970: 0))
     let bar = ProgressBar(isShowing: false, now: { now }, write: { text += $0 })
     now += 60

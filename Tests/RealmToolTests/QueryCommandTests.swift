@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct QueryCommandTests {
-  /// What `realm query` says of the small sample.
+  /// Calls `body` with the outcome of `realm query` for the small sample.
   private func query(_ arguments: [String], _ body: (Tool.Outcome) throws -> Void) throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  /// Calls `body` with a file that has one table with rows of texts.
+  /// Calls `body` with a file that has one table with these texts.
   private func withTexts(
     _ texts: [String?], table: String = "Note", column: String = "text", _ body: (String) throws -> Void
   ) throws {
@@ -29,7 +29,7 @@ import Testing
 
   // MARK: - Forms
 
-  @Test func `rows stand in a table with the names of the columns`() throws {
+  @Test func `rows are shown in a table with the names of the columns`() throws {
     try query(["Person"]) { outcome in
       #expect(outcome.code == 0 && outcome.complaint == "")
       #expect(
@@ -78,7 +78,7 @@ import Testing
 
   private struct Missing: Error { let what: String }
 
-  @Test func `texts of CSV are read back as they were, whatever is in them`() throws {
+  @Test func `texts of CSV are read as they were written, whatever they contain`() throws {
     let texts: [String?] = [
       "plain", "comma, and \"quotes\"", "two\nlines", "carriage\r\nreturn", nil, "\"", ",", "ends with\r",
     ]
@@ -128,7 +128,7 @@ import Testing
     return records
   }
 
-  @Test func `rows are counted without being shown`() throws {
+  @Test func `rows are counted without their content`() throws {
     try query(["--count", "Person"]) { #expect($0.output == "2\n" && $0.code == 0) }
     try query(["--count", "Person WHERE ANY visited.name CONTAINS 'ZH'"]) { #expect($0.output == "1\n") }
     try query(["--count", "Person WHERE @links.@count > 0"]) { #expect($0.output == "0\n") }
@@ -138,7 +138,7 @@ import Testing
     try query(["--count", "Person WHERE FALSEPREDICATE"]) { #expect($0.output == "0\n") }
   }
 
-  @Test func `how rows are found is told: by an index where one helps, and each stage behind it`() throws {
+  @Test func `a query is explained: by an index if one helps, with each stage after it`() throws {
     let texts = (0..<1000).map { Optional("text \($0 % 100)") }
     try withTexts(texts) { path in
       let found = try Tool.run([
@@ -166,7 +166,7 @@ import Testing
 
   // MARK: - Queries
 
-  @Test func `descriptors stand behind a condition, or without one`() throws {
+  @Test func `descriptors may follow a condition, or be used without one`() throws {
     let cases = [
       ("Note SORT(text ASC)", ["2", "1", "0", "3", "4"]), ("Note sort(text desc) limit(2)", ["4", "0"]),
       ("Note LIMIT(2)", ["0", "1"]), ("Note DISTINCT(text)", ["0", "1", "2", "4"]),
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func `the name of a table may stand in quotation marks of either kind`() throws {
+  @Test func `the name of a table may be quoted with quotation marks of either kind`() throws {
     try withTexts(["a"], table: "my \"own\" notes") { path in
       let outcome = try Tool.run(["query", "--count", path, "'my \"own\" notes' WHERE text == 'a'"])
       #expect(outcome.code == 0 && outcome.output == "1\n")
@@ -207,7 +207,7 @@ import Testing
 
   // MARK: - Mistakes
 
-  @Test func `an unknown table is refused with the names that there are`() throws {
+  @Test func `an unknown table is refused with the existing names`() throws {
     try query(["Persons WHERE name == 'Ada'"]) { outcome in
       #expect(outcome.code == 2 && outcome.output == "")
       #expect(outcome.complaint.contains("no table 'Persons'"))
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func `a query that makes no sense is shown with a mark under the place`() throws {
+  @Test func `an invalid query is shown with a mark under the place`() throws {
     try query(["Person WHERE nmae == 'Ada'"]) { outcome in
       #expect(outcome.code == 2 && outcome.output == "")
       let lines = outcome.complaint.split(separator: "\n").map(String.init)
@@ -241,13 +241,13 @@ import Testing
   @Test(arguments: [
     "", "   ", "Person name == 'Ada'", "Person == 1", "Person WHEREname == 'Ada'", "Person; City",
   ])
-  func `a text that is no query of one table is refused`(text: String) throws {
+  func `a text that is not a query of one table is refused`(text: String) throws {
     try query([text]) { outcome in
       #expect(outcome.code == 2 && outcome.output == "" && outcome.complaint != "")
     }
   }
 
-  @Test func `of the forms of output one is chosen at most`() throws {
+  @Test func `at most one form of output can be chosen`() throws {
     let flags = ["--json", "--csv", "--explain", "--count"]
     for (place, first) in flags.enumerated() {
       for second in flags[(place + 1)...] {
@@ -261,7 +261,7 @@ import Testing
 
   // MARK: - Hostile texts
 
-  /// What terminals take for commands, and what turns the direction of what stands beside it.
+  /// Texts that terminals take for commands, and characters that turn the direction of the text beside them.
   private static let hostile = [
     "\u{1b}[2J\u{1b}]0;title\u{7}", "\u{9b}2J", "\r\nfake", "\u{8}\u{7f}", "\u{202e}txt.exe", "\u{2066}a",
     "\0",
@@ -278,13 +278,13 @@ import Testing
     #expect(commands.isEmpty, "\(text.debugDescription)", sourceLocation: line)
   }
 
-  @Test func `no text of a file is a command to the terminal`() throws {
+  @Test func `no text of a file can be a command to the terminal`() throws {
     try withTexts(Self.hostile) { path in
       let table = try Tool.run(["query", path, "Note"])
       expectHarmless(table.output)
       #expect(
         table.output.contains(#""\u001b[2J\u001b]0;title\u0007""#) && table.output.contains(#"\u009b2J"#))
-      // Each row is one line.
+      // Each row is on one line.
       #expect(table.output.split(separator: "\n").count == Self.hostile.count + 2)
       let json = try Tool.run(["query", "--json", path, "Note"]).output
       expectHarmless(json)
@@ -294,10 +294,10 @@ import Testing
     }
   }
 
-  @Test(arguments: hostile) func `no name of a file is a command to the terminal`(name: String) throws {
+  @Test(arguments: hostile) func `no name of a file can be a command to the terminal`(name: String) throws {
     try withTexts(["a"], table: "Note\(name)", column: "text\(name)") { path in
       expectHarmless(try Tool.run(["query", path, "Other"]).complaint)
-      // An argument of a program can't hold the character 0.
+      // An argument of a program can't contain the character 0.
       guard !name.unicodeScalars.contains("\0") else { return }
       let table = "'Note\(name)'"
       let rows = try Tool.run(["query", path, table])

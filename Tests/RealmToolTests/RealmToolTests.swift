@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `the schema is printed as classes, with names that Swift takes`() throws {
+  @Test func `the schema is printed as classes, with names that Swift accepts`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try database.write { transaction in
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `stats tell the bytes of tables, columns, indexes and trees`() throws {
+  @Test func `stats shows the bytes of tables, columns, indexes and trees`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
       let stats = try realm(["stats", path])
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `why a file can't be opened is said, and the exit code tells it`() throws {
+  @Test func `the reason why a file can't be opened is shown, and the exit code depends on it`() throws {
     try withTemporaryPath { path in
       try make(path, key: Keys.first)
       #expect(try realm(["check", path]).code == 3)
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func `a file is copied under another key, and compacted`() throws {
+  @Test func `a file is copied with another key, and compacted`() throws {
     try withTemporaryPath { path in
       try make(path)
       try Database(path: path).write { try $0.tree("people").removeAll() }

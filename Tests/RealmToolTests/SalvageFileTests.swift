@@ -6,7 +6,7 @@ import Testing
 
 /// The command `salvage`.
 @Suite struct SalvageFileTests {
-  @Test(arguments: [nil, Keys.first]) func `a sound file is written whole`(key: [UInt8]?) throws {
+  @Test(arguments: [nil, Keys.first]) func `all objects of a sound file are written`(key: [UInt8]?) throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path, key: key)
       let digits = key?.map { String(format: "%02x", $0) }.joined()
@@ -16,7 +16,7 @@ import Testing
       #expect(outcome.output.contains("nothing is lost"))
       #expect(try Tool.run(["check", target]).code == 0)
       let new = try Tool.run(["dump", target]).output
-      // The keys of rows are new.
+      // The keys of rows are new in the target.
       let old = try Tool.run(["dump", path], key: digits).output
       #expect(new.split(separator: "\n").count == old.split(separator: "\n").count)
       for text in ["Ada", "Zürich", "notes\ta"] {
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `what is lost is listed, and nothing else is missing`() throws {
+  @Test func `lost values are listed, and no other value is missing`() throws {
     try withTemporaryPath { path in
       try ToolSample.makeSmall(path)
       let ref = try DamageTests().node((part: "column Person.name", node: "piece"), path, nil)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a synced file is salvaged as one that is not synced`() throws {
+  @Test func `a synced file is salvaged as a file without sync`() throws {
     try withTemporaryPath { path in
       try Data(GoldenFile(.one, .client, isEncrypted: false).bytes()).write(to: URL(filePath: path))
       let target = path + ".new"
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is none leaves nothing at the target`() throws {
+  @Test func `a file that is not a realm leaves no file at the target`() throws {
     try withTemporaryPath { path in
       try Data("no realm".utf8).write(to: URL(filePath: path))
       let outcome = try Tool.run(["salvage", path, path + ".new"])

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RealmStorage
 
-/// The command `shell`, whose commands come from standard input or from arguments.
+/// The command `shell`, with commands from standard input or from arguments.
 @Suite struct ShellTests {
-  /// Objects with a primary key, an embedded object and a link.
+  /// Calls `body` with a file that has objects with a primary key, an embedded object and a link.
   private func withPeople(key: [UInt8]? = nil, _ body: (String) throws -> Void) throws {
     let make = { (path: String) throws in
       let database = try Database(path: path, options: .init(encryptionKey: key))
@@ -34,7 +34,7 @@ import Testing
     let outcome = try ToolProcess.run(
       ["shell", path], input: lines.joined(separator: "\n") + "\n", key: key)
     let byArguments = lines.flatMap { ["--command", $0] }
-    // What only reads tells the same when it comes from arguments.
+    // Commands that only read have the same output if they come from arguments.
     if !lines.contains("begin") {
       let other = try Tool.run(["shell", path] + byArguments, key: key)
       #expect(
@@ -53,7 +53,7 @@ import Testing
 
   // MARK: - Reading
 
-  @Test(arguments: [nil, Keys.first]) func `queries and questions are answered`(key: [UInt8]?) throws {
+  @Test(arguments: [nil, Keys.first]) func `queries and other questions are answered`(key: [UInt8]?) throws {
     try withPeople(key: key) { path in
       let outcome = try run(
         path, "", "# a remark", "tables", "count Person WHERE id > 1", "Person WHERE name == 'Ann'",
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `how a query is answered is explained`() throws {
+  @Test func `the way in which a query is answered is explained`() throws {
     try withPeople { path in
       let outcome = try run(path, "explain Person WHERE id == 2")
       #expect(outcome.code == 0 && outcome.output.hasPrefix("Person, 3 rows: "), "\(outcome)")
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a key is taken from a file, and without the key there is no shell`() throws {
+  @Test func `a key is read from a file, and without the key the shell does not begin`() throws {
     try withPeople(key: Keys.first) { path in
       try withTemporaryPath { other in
         let keyFile = try Beside.write(Beside.digits, other, ending: ".key")
@@ -115,12 +115,12 @@ import Testing
     }
   }
 
-  @Test func `a version is read until it is refreshed`() throws {
+  @Test func `the shell reads one version until it is refreshed`() throws {
     try withPeople { path in
       let shell = try ToolProcess(["shell", path])
       try shell.write("count Person")
       try shell.write("refresh")
-      // Lines are written when the tool ends, so that another sign tells that it has begun.
+      // The output is written when the tool ends, so another sign has to show that it has begun.
       #expect(shell.wait { _ in FileManager.default.fileExists(atPath: path + ".management") })
       let other = try Tool.run(["shell", path, "-c", "begin", "-c", "delete Person 1", "-c", "commit"])
       #expect(other.code == 0, "\(other)")
@@ -134,7 +134,7 @@ import Testing
   // MARK: - Writing
 
   @Test(arguments: [nil, Keys.first])
-  func `objects are made, changed and deleted, and kept by a commit`(key: [UInt8]?) throws {
+  func `objects are made, changed and deleted, and a commit keeps the changes`(key: [UInt8]?) throws {
     try withPeople(key: key) { path in
       let outcome = try run(
         path, "begin", #"create Person {"id": 4, "name": "Dora", "friend": 1, "part": {"size": 7}}"#,
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `a file is closed cleanly behind a commit`() throws {
+  @Test func `a file is closed cleanly after a commit`() throws {
     try withPeople { path in
       let seen6 = try run(path, "begin", "delete Person 1", "commit")
       #expect(seen6.code == 0)
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `what is cancelled is forgotten, and what is not committed is seen by nobody else`() throws {
+  @Test func `cancelled changes are lost, and uncommitted changes are seen by no other process`() throws {
     try withPeople { path in
       let outcome = try run(
         path, "begin", "delete Person WHERE TRUEPREDICATE", "count Person", "cancel", "count Person", "begin",
@@ -244,7 +244,7 @@ import Testing
     }
   }
 
-  @Test func `words behind a command that takes none are no part of it`() throws {
+  @Test func `words after a command without arguments are not part of it`() throws {
     try withPeople { path in
       for line in ["tables Person", "refresh now", "help me", "quit it"] {
         let seen13 = try run(path, line)
@@ -257,7 +257,8 @@ import Testing
     }
   }
 
-  @Test func `a link to an object without a primary key is written as it is shown`() throws {
+  @Test func `a link to an object without a primary key is written in the form in which it is shown`() throws
+  {
     try Beside.withSmall { path in
       let outcome = try ToolProcess.run(
         ["shell", path],
@@ -266,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func `tables with the names of commands, blanks and marks stand in quotation marks`() throws {
+  @Test func `tables whose names are commands or have blanks and marks are quoted`() throws {
     let hostile = ["count", "begin", "a b", "it's", "say \"so\"", "#5", "\u{1b}[2J\u{202e}", "{"]
     try Beside.with({ path in
       let database = try Database(path: path)
@@ -301,7 +302,7 @@ import Testing
   // MARK: - Files
 
   @Test(arguments: [GoldenFile.Content.client, .neighbour, .server])
-  func `a file of device sync is read, and no transaction is begun`(content: GoldenFile.Content) throws {
+  func `a file of device sync can be read, and no transaction can begin`(content: GoldenFile.Content) throws {
     try Beside.withGolden(GoldenFile(.one, content, isEncrypted: false)) { path in
       let before = try FolderListing(around: path)
       let read = try ToolProcess.run(["shell", path], input: "count Object\n")
@@ -339,7 +340,7 @@ import Testing
     }
   }
 
-  @Test func `what is no realm file ends with exit code 3, and no file is made`() throws {
+  @Test func `a file that is not a realm ends with exit code 3, and no file is made`() throws {
     try withTemporaryPath { path in
       let seen20 = try ToolProcess.run(["shell", path], input: "tables")
       #expect(seen20.code == 3)

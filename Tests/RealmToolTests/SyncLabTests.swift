@@ -2,7 +2,7 @@ import Foundation
 import RealmTestSupport
 import Testing
 
-/// A sample script, and what it prints.
+/// A sample script with its output.
 private enum Transcript {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
   static let script = folder.appending(path: "sync-lab.txt")
@@ -12,9 +12,9 @@ private enum Transcript {
     .deletingLastPathComponent().appending(path: "docs/merging.md")
 }
 
-/// The lab, as people use it: scripts and what they print.
+/// The lab as people use it: scripts and their output.
 @Suite struct SyncLabTests {
-  /// Runs scripts one after the other on one folder, which is new.
+  /// Runs scripts one after the other on one new folder.
   private func outcomes(_ scripts: [String]) throws -> [Tool.Outcome] {
     try withTemporaryPath { path in
       try scripts.map { script in
@@ -24,14 +24,16 @@ private enum Transcript {
     }
   }
 
-  /// Runs a script that has no mistake, and answers what it prints.
+  /// Runs a script without mistakes.
+  ///
+  /// - Returns: The output of the script.
   private func output(_ script: String, _ line: SourceLocation = #_sourceLocation) throws -> String {
     let outcome = try #require(try outcomes([script]).first)
     #expect(outcome.code == 0 && outcome.complaint == "", "\(outcome.complaint)", sourceLocation: line)
     return outcome.output
   }
 
-  /// What `show Task 1` told last of a property, of the server first.
+  /// The values of a property in the last output of `show Task 1`. The value of the server comes first.
   private func shown(_ property: String, _ output: String) -> [String] {
     let last = output.components(separatedBy: "> show Task 1\n").last ?? ""
     return last.split(separator: "\n").compactMap { line in
@@ -57,14 +59,16 @@ private enum Transcript {
     #expect(shown("title", output) == ["\"by b\"", "\"by b\"", "\"by b\""], "\(output)")
   }
 
-  @Test func `what is inserted at one place of a list stands in the order in which it was written`() throws {
+  @Test func `elements that are inserted at one place of a list are in the order in which they were written`()
+    throws
+  {
     let output = try output(
       Self.offline + "a: insert Task 1 tags 0 \"a\"\nb: insert Task 1 tags 0 \"b\"" + Self.end)
     let expected = #"["a", "b", "m"]"#
     #expect(shown("tags", output) == [expected, expected, expected], "\(output)")
   }
 
-  @Test func `elements are moved and removed, and what others do with them meets that`() throws {
+  @Test func `elements are moved and removed, and the changes of others are merged with that`() throws {
     let output = try output(
       Self.start + """
         a: append Task 1 tags "x"
@@ -79,7 +83,7 @@ private enum Transcript {
     #expect(shown("tags", output) == [expected, expected, expected], "\(output)")
   }
 
-  @Test func `what devices add to a number adds up`() throws {
+  @Test func `all numbers that devices add to a number are counted`() throws {
     let output = try output(Self.offline + "a: add Task 1 count 2\nb: add Task 1 count 3" + Self.end)
     #expect(shown("count", output) == ["5", "5", "5"], "\(output)")
   }
@@ -94,7 +98,7 @@ private enum Transcript {
 
   // MARK: - The server
 
-  @Test func `what the rules do not allow is refused, and the reason is told`() throws {
+  @Test func `changes that the rules do not allow are refused, and the reason is shown`() throws {
     let output = try output(
       """
       field Task owner
@@ -117,7 +121,7 @@ private enum Transcript {
     #expect(shown("title", output) == Array(repeating: "\"Buy milk\"", count: 3), "\(output)")
   }
 
-  @Test func `a device with a query shows what it finds, and no more`() throws {
+  @Test func `a device with a query shows the objects that it finds, and no others`() throws {
     let output = try output(
       """
       field Task done
@@ -137,7 +141,9 @@ private enum Transcript {
     #expect(last.components(separatedBy: "(not there)").count == 3, "\(last)")
   }
 
-  @Test func `a query of a property that is no field is refused, and goes on when it is one`() throws {
+  @Test func `a query of a property that is not a field is refused, and runs when the property is one`()
+    throws
+  {
     let output = try output(
       """
       new a
@@ -153,7 +159,7 @@ private enum Transcript {
     #expect(shown("done", output) == ["false", "false", "false"], "\(output)")
   }
 
-  @Test func `a connection that breaks in the middle loses nothing, and counts nothing twice`() throws {
+  @Test func `a connection that breaks in the middle loses no change, and counts none twice`() throws {
     let output = try output(
       Self.start + """
         a: add Task 1 count 1
@@ -170,7 +176,9 @@ private enum Transcript {
     #expect(shown("count", output) == ["111", "111", "111"], "\(output)")
   }
 
-  @Test func `a device behind what the server keeps is reset, and keeps what is pending`() throws {
+  @Test func `a device that the server's history no longer covers is reset, and keeps its pending changes`()
+    throws
+  {
     let output = try output(
       Self.start + """
         b offline
@@ -190,7 +198,7 @@ private enum Transcript {
     #expect(shown("title", output) == Array(repeating: "\"by a\"", count: 3), "\(output)")
   }
 
-  @Test func `what all devices know is forgotten without a reset`() throws {
+  @Test func `history that all devices know is removed without a reset`() throws {
     let output = try output(
       Self.start + "b offline\na: add Task 1 count 1\nsync\ntrim\nb online\nsync\nshow Task 1\n")
     #expect(output.contains("The server forgets what was before version"), "\(output)")
@@ -198,7 +206,7 @@ private enum Transcript {
     #expect(shown("count", output) == ["1", "1", "1"], "\(output)")
   }
 
-  @Test func `a server that goes on from an older copy resets who knows more`() throws {
+  @Test func `a server that continues from an older copy resets the devices that know more`() throws {
     let output = try output(
       Self.start + """
         save server old
@@ -215,7 +223,7 @@ private enum Transcript {
     #expect(shown("title", output) == Array(repeating: "\"Buy milk\"", count: 3), "\(output)")
   }
 
-  @Test func `a file that was copied and used is told apart, and both go on`() throws {
+  @Test func `a file that was copied and used is recognized, and both files continue`() throws {
     let output = try output(
       Self.start + """
         copy a to c
@@ -231,7 +239,7 @@ private enum Transcript {
     #expect(shown("count", output) == ["11", "11", "11", "11"], "\(output)")
   }
 
-  @Test func `a server that is restarted goes on`() throws {
+  @Test func `a server that is restarted continues`() throws {
     let output = try output(
       Self.start + "a: add Task 1 count 1\nrestart server\nb: add Task 1 count 2\nsync\nshow Task 1\n")
     #expect(!output.contains("is reset"))
@@ -240,7 +248,7 @@ private enum Transcript {
 
   // MARK: - Running
 
-  @Test func `the lab goes on from its files`() throws {
+  @Test func `the lab continues from its files`() throws {
     let first = """
       field Task done
       new a
@@ -257,7 +265,7 @@ private enum Transcript {
     #expect(shown("title", output) == Array(repeating: #""say \"hi\"""#, count: 3), "\(output)")
   }
 
-  @Test func `each line of a script stands before what it prints, and quit ends it`() throws {
+  @Test func `each line of a script is printed before its output, and quit ends the script`() throws {
     let output = try output("# a comment\n\nnew a # another\nsync\nquit\nnonsense\n")
     #expect(output.hasPrefix("# a comment\n\n> new a # another\n> sync\na: sent "), "\(output)")
     #expect(output.hasSuffix("> quit\n"), "\(output)")
@@ -299,7 +307,7 @@ private enum Transcript {
     ("log now", "'now' stands behind the end of the command.", "Write it as: log"),
     ("a: delete Task 1; quit", "The character \";\" has no meaning here.", "quotation marks"),
   ])
-  func `a wrong command ends a script with its line and what to do`(
+  func `a wrong command ends a script with its line and a remedy`(
     command: String, what: String, remedy: String
   ) throws {
     let script = "new a\na: create Task {_id: 1, title: \"x\", tags: [\"t\"], count: 1}\n\(command)\nshow\n"
@@ -310,7 +318,7 @@ private enum Transcript {
     #expect(!outcome.output.contains("> show\n"))
   }
 
-  @Test func `a script that is not there is told`() throws {
+  @Test func `a missing script is reported`() throws {
     try withTemporaryPath { path in
       let outcome = try Tool.run(["sync-lab", path + "-lab", "--script", path])
       #expect(outcome.code == 2 && outcome.complaint.contains("can't be read"))
@@ -323,7 +331,7 @@ private enum Transcript {
     try output(try String(contentsOf: Transcript.script, encoding: .utf8))
   }
 
-  @Test func `a script prints the same at each run`() throws {
+  @Test func `a script has the same output in each run`() throws {
     #expect(try transcript() == transcript())
   }
 
@@ -338,8 +346,8 @@ private enum Transcript {
     #expect(lines.count > 40 && output.hasPrefix(lines.joined(separator: "\n")))
   }
 
-  /// `REALM_WRITE_GOLDEN=1 swift test --filter SyncLabTests` writes it anew.
-  @Test func `the sample script prints its transcript`() throws {
+  /// `REALM_WRITE_GOLDEN=1 swift test --filter SyncLabTests` writes the transcript again.
+  @Test func `the output of the sample script is its transcript`() throws {
     let output = try transcript()
     if Transcript.isRecording { try output.write(to: Transcript.output, atomically: true, encoding: .utf8) }
     #expect(output == (try String(contentsOf: Transcript.output, encoding: .utf8)))

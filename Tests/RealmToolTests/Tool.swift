@@ -12,7 +12,8 @@ enum Tool {
     try run(Self.tool, arguments, key: key)
   }
 
-  /// As a user who may do little; nil where the system has no way to become one, or such a one can't reach the tool.
+  /// Runs the tool as a user with few rights; nil if the system has no way to become one, or if such a user can't reach
+  /// the tool.
   static func runAsNobody(_ arguments: [String]) throws -> Outcome? {
     guard geteuid() == 0 else { return try run(arguments) }
     let setpriv = URL(filePath: "/usr/bin/setpriv")
@@ -22,7 +23,9 @@ enum Tool {
     return try run(setpriv, start + arguments)
   }
 
-  /// Runs an example by a shell, that was told which descriptors it is to do without; answers how it ended.
+  /// Runs an example through a shell, without some descriptors.
+  ///
+  /// - Returns: The exit status of the example.
   static func runExample(_ name: String, without closed: [Int], temporaryFolder: String) throws -> Int32 {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
@@ -38,17 +41,17 @@ enum Tool {
     return process.terminationStatus
   }
 
-  /// Where a command's output goes.
+  /// The place to which a command's output goes.
   enum Stream: String, CaseIterable {
     case fullDisk = "> /dev/full"
     case closed = ">&-"
-    /// Nobody reads what is written.
+    /// A pipe whose reader has gone.
     case brokenPipe = ""
-    /// Open for reading only.
+    /// A file that is open for reading only.
     case input = "1< /dev/null"
   }
 
-  /// With an output that can't be written. Nil where the system has no device that is always full.
+  /// Runs the tool with an output that can't be written; nil if the system has no device that is always full.
   static func run(_ arguments: [String], writingTo stream: Stream, complaints: String = "") throws -> Outcome?
   {
     if stream == .fullDisk, !FileManager.default.fileExists(atPath: "/dev/full") { return nil }
@@ -87,7 +90,7 @@ enum Tool {
       complaint: String(decoding: words, as: UTF8.self))
   }
 
-  /// The executable stands beside the test bundle.
+  /// The path of the executable, which is beside the test bundle.
   static let tool: URL = {
     #if os(macOS)
       let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL

@@ -1,10 +1,10 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Files for the tool to look into.
+/// Makes files for tests of the tool.
 enum ToolSample {
-  /// Two tables that link to each other and to themselves, one of them with a column of every kind; special values;
-  /// rows removed, so that keys have gaps; named trees.
+  /// Makes a file with two tables that link to each other and to themselves. One of them has a column of every kind.
+  /// The file has special values, removed rows, so that keys have gaps, and named trees.
   static func make(_ path: String, key: [UInt8]?, _ generator: inout SeededGenerator) throws {
     let database = try Database(path: path, options: .init(encryptionKey: key))
     var model = TableModel()
@@ -25,7 +25,7 @@ enum ToolSample {
       var ownerKeys: [UInt64] = []
       for index in 0..<700 {
         let links = (0..<5).map { _ in Value.link(keys[generator.below(keys.count)]) }
-        // By position: a dictionary would take the last two names for one.
+        // The values are given by position, because a dictionary would take the last two names for one.
         let values: [Value] = [
           .string(texts[index % texts.count]), links[4], .list(Array(links.prefix(index % 5))),
           ownerKeys.last.map { .link($0) } ?? .null, .double(doubles[index % doubles.count]),
@@ -47,7 +47,7 @@ enum ToolSample {
     }
   }
 
-  /// Column names that are one text in two ways of writing it, which only their bytes tell apart.
+  /// Column names that are one text in two encodings, which differ only in their bytes.
   private static func makeOwners(
     _ transaction: WriteTransaction, _ things: WritableTable
   ) throws -> WritableTable {
@@ -75,7 +75,7 @@ enum ToolSample {
     .greatestFiniteMagnitude, .leastNonzeroMagnitude, .leastNormalMagnitude, Float(bitPattern: 0x0080_0001),
   ]
 
-  /// A few rows whose lines a test can spell out.
+  /// Makes a file with a few rows whose lines a test can spell out.
   static func makeSmall(_ path: String, key: [UInt8]? = nil) throws {
     let database = try Database(path: path, options: .init(encryptionKey: key))
     try database.write { transaction in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Files of a later version of the library, which this one can't write, or not read either.
+/// Files of a later version of the library, which this version can't write or can't even read.
 @Suite struct UnknownFeatureTests {
   private func make(_ path: String, _ rule: AttributeRule) throws {
     let database = try Database(path: path)
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `a file that must not be written is read, and the check tells why it can't be written`() throws {
+  @Test func `a file that forbids writing is read, and the check shows why it can't be written`() throws {
     try withTemporaryPath { path in
       try make(path, .knownToWrite)
       let check = try Tool.run(["check", path])
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a file that must not be read is refused by name`() throws {
+  @Test func `a file that forbids reading is refused by name`() throws {
     try withTemporaryPath { path in
       try make(path, .knownToRead)
       for command in ["info", "check", "schema", "stats", "dump"] {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `only stats and the check tell of hidden tables`() throws {
+  @Test func `only stats and the check show hidden tables`() throws {
     try withTemporaryPath { path in
       try make(path, .ignorable)
       #expect(try !Tool.run(["dump", "--json", path]).output.contains("Secret"))

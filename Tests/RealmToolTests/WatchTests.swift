@@ -6,7 +6,7 @@ import Testing
 
 /// The command `watch`.
 @Suite struct WatchTests {
-  /// A database with people, and a run of the tool that watches it.
+  /// Calls `body` with a database with people, and a run of the tool that watches it.
   private func watching(
     _ arguments: [String], key: [UInt8]? = nil,
     _ body: (_ database: Database, _ people: [Int64: UInt64], _ tool: ToolProcess) throws -> Void
@@ -59,13 +59,13 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `objects that come, change and go are told on a line each`(key: [UInt8]?) throws {
+  func `insertions, changes and deletions are shown on one line each`(key: [UInt8]?) throws {
     try watching(["Person WHERE age > 31 SORT(id ASC)"], key: key) { database, rows, tool in
       #expect(tool.complaint.hasPrefix("2 rows of Person at version "), "\(tool.complaint)")
       try set(.string("Bob \"B\"\n"), "name", ofRow: rows[2], database)
       var text = "~ Person 2: name \"name 2\" → \"Bob \\\"B\\\"\\n\"\n"
       expect(tool, prints: text)
-      // What the query does not find, before or after, is not told.
+      // The change of an object that the query finds neither before nor after is not shown.
       try set(.string("Ann"), "name", ofRow: rows[1], database)
       try set(.int(40), "age", ofRow: rows[1], database)
       text += "+ Person 1: id 1, name \"Ann\", age 40, part {\"size\":1}, tags []\n"
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `a commit with several changes tells first what is gone`() throws {
+  @Test func `a commit with several changes shows deletions first`() throws {
     try watching(["Person SORT(id ASC)"]) { database, rows, tool in
       let (first, second) = (try #require(rows[1]), try #require(rows[2]))
       try database.write { transaction in
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `changes of embedded objects are changes of their owner`() throws {
+  @Test func `changes of embedded objects are shown as changes of their owner`() throws {
     try watching(["Person"]) { database, _, tool in
       try database.write { transaction in
         let parts = try #require(try transaction.table("Part"))
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `rows of a table without a primary key are told by their keys`() throws {
+  @Test func `rows of a table without a primary key are shown by their keys`() throws {
     try watching(["City"]) { database, _, tool in
       _ = try database.write { try $0.table("City")?.insert(["name": .string("Ulm")]) }
       expect(tool, prints: "+ City #1: name \"Ulm\"\n")
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `lines of JSON tell the version, the kind, the key, the object and what differs`() throws {
+  @Test func `lines of JSON have the version, the kind, the key, the object and the differences`() throws {
     try watching(["--json", "Person WHERE id != 3"]) { database, rows, tool in
       try set(.int(50), "age", ofRow: rows[2], database)
       let changed = database.version
@@ -145,18 +145,18 @@ import Testing
       #expect(lines[0]["properties"]?.array?.map(\.string) == ["age"])
       #expect(lines[0]["object"]?["age"]?.integer == 50)
       #expect(lines[0]["object"]?["part"]?["size"]?.integer == 2)
-      // Of what is gone the object is told as it was.
+      // A deleted object is shown as it was.
       #expect(lines[1]["object"]?["name"]?.string == "name 1" && lines[1]["properties"] == nil)
       #expect(lines[2]["object"]?["id"]?.integer == 4 && lines[2]["properties"] == nil)
       try expectEnd(tool)
     }
   }
 
-  @Test func `the run ends behind a number of commits that change what is found`() throws {
+  @Test func `the run ends after a number of commits that change the found objects`() throws {
     try watching(["Person WHERE id < 3", "--commits", "2"]) { database, rows, tool in
       try set(.int(50), "age", ofRow: rows[1], database)
       #expect(tool.wait { $0.output.split(separator: "\n").count == 1 })
-      // It changes nothing that is found, and does not count.
+      // This commit changes no found object, and does not count.
       try set(.int(51), "age", ofRow: rows[3], database)
       Thread.sleep(forTimeInterval: 0.6)
       try set(.int(52), "age", ofRow: rows[2], database)
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `a property that is added while it is watched is no trap`() throws {
+  @Test func `a property that is added during the run does not stop the program`() throws {
     try watching(["--json", "Person"]) { database, rows, tool in
       let row = try #require(rows[1])
       try database.write { transaction in
@@ -178,12 +178,12 @@ import Testing
       #expect(tool.wait { !$0.output.isEmpty || $0.complaint.contains("again") }, "\(tool.complaint)")
       tool.send(SIGINT)
       let outcome = try tool.finish()
-      // It may also say that it has to begin again.
+      // The tool may also report that it has to begin again.
       #expect(outcome.code == 0 && outcome.output.contains("77") || outcome.code == 6, "\(outcome)")
     }
   }
 
-  @Test func `a property that is dropped while it is watched leaves the names right`() throws {
+  @Test func `a property that is dropped during the run leaves the names right`() throws {
     try watching(["--json", "Person"]) { database, rows, tool in
       let row = try #require(rows[1])
       try database.write { transaction in
@@ -212,7 +212,8 @@ import Testing
 
   // MARK: - The end, and what is left
 
-  @Test(arguments: [SIGINT, SIGTERM]) func `a signal ends with exit code 0, and nothing is left beside`(
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a signal ends the run with exit code 0, and no file is left beside the database`(
     signal: CInt
   ) throws {
     try Beside.withSmall { path in
@@ -233,7 +234,9 @@ import Testing
   @Test(arguments: [
     ["Nope"], ["City WHERE nope == 1"], [""], ["City", "--commits", "0"], ["City", "--commits", "x"],
   ])
-  func `wrong arguments end with exit code 2, and nothing is left beside`(arguments: [String]) throws {
+  func `wrong arguments end with exit code 2, and no file is left beside the database`(arguments: [String])
+    throws
+  {
     try Beside.withSmall { path in
       let outcome = try Tool.run(["watch", path] + arguments)
       #expect(outcome.code == 2 && outcome.output == "" && outcome.complaint != "", "\(outcome)")
@@ -242,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func `a file without its key, a damaged one and what is no file are refused`() throws {
+  @Test func `an encrypted file without its key, a damaged file and a missing file are refused`() throws {
     try Beside.withSmall(key: Keys.first) { path in
       let seen3 = try Tool.run(["watch", path, "City"])
       #expect(seen3.code == 3)
@@ -275,7 +278,7 @@ import Testing
     }
   }
 
-  @Test func `names of a file are no commands to the terminal`() throws {
+  @Test func `names in a file can't be commands to the terminal`() throws {
     let name = "T\u{1b}[2J\u{7}\u{202e}"
     try withTemporaryPath { path in
       let database = try Database(path: path)
@@ -299,7 +302,7 @@ import Testing
   @Test func `an output that can't be written ends the run with exit code 4`() throws {
     try Beside.withSmall { path in
       guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
-      // The run begins with nothing to write; a commit is made until it ends.
+      // The run has nothing to write at first, so commits follow until it ends.
       let ending = Thread {
         for number in 0..<100 {
           guard !Thread.current.isCancelled, FileManager.default.fileExists(atPath: path) else { return }

@@ -6,16 +6,17 @@
   import Musl
 #endif
 
-/// Takes the place of the standard library's, into which ThreadSanitizer can't see: what one thread did before it left is
-/// not known to come before what the next does, and each use is told as a race.
+/// Replaces the mutex of the standard library, which ThreadSanitizer does not understand. It would not know that what
+/// one thread did before it released the lock comes before what the next thread does, and would report each use as a
+/// race.
 struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-  // Sendable: the value is reached under the lock only.
+  // This is Sendable because the value is used only under the lock.
   private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
   init(_ value: consuming sending Value) {
     self.value.initialize(to: value)
-    // Not by the initializer of its type, which several modules have.
+    // This function is used because several modules have an initializer of the lock's type.
     pthread_mutex_init(lock, nil)
   }
 

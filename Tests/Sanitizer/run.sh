@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the tests of threads under ThreadSanitizer, in a copy of the package whose mutex it understands.
+# Runs the tests of threads under ThreadSanitizer, in a copy of the package with a mutex that it understands.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=.build-tsan
 rm -rf "$work/tree" && mkdir -p "$work/tree"
-# With their times, so that only what changed is built again.
+# The copies keep their times, so that only changed files are built again.
 git ls-files -z Package.swift Sources Tests Examples | xargs -0 cp -p --parents -t "$work/tree"
 mv "$work/tree/Tests/Sanitizer/Mutex.swift" "$work/Mutex.swift"
 grep -rl --include=*.swift 'Mutex[(<]' "$work/tree/Sources" "$work/tree/Tests" | sed -E "s|($work/tree/[A-Za-z]+/[A-Za-z]+)/.*|\1|" |

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the core of device sync with one rule removed at a time. The comparison with the model of the merge rules, the simulation, or
-# the tests must find what is wrong then. ONLY=name tries one of them.
+# the tests must find each of these mutants. ONLY=name tries only one mutant.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seeds="${SEEDS:-20000}"
@@ -14,7 +14,7 @@ for patch in Tests/SyncMutants/*.patch; do
   name=$(basename "$patch" .patch)
   [ -n "${ONLY:-}" ] && [ "$ONLY" != "$name" ] && continue
   (cd "$work/tree" && patch -s -p1) <"$patch"
-  # A debug build of modules with -O: it is faster made than a release build, and nearly as fast.
+  # A debug build with -O takes less time to build than a release build, and runs nearly as fast.
   (cd "$work/tree" && REALM_OPTIMIZED_TESTS=1 swift build --product sync-run --scratch-path ../sync-build >../log 2>&1) ||
     { cat "$work/log"; exit 1; }
   run="$work/sync-build/debug/sync-run"

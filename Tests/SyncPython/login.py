@@ -17,7 +17,7 @@ class HttpError(Exception):
 
 
 class Stopped(Exception):
-    """The file can't be synced: the app has to be updated, or there is a mistake."""
+    """The file can't be synced, because the app has to be updated or has a fault."""
 
 
 class User:

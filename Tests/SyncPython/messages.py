@@ -1,4 +1,4 @@
-"""The messages of docs/sync-protocol.md, for a client: it writes its own and reads the server's."""
+"""The messages of docs/sync-protocol.md for a client, which writes its own messages and reads those of the server."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class Own(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one changeset did to an object: the effects, or the sequence of an own changeset that has them."""
+    """The effects of one changeset on an object, or the sequence of an own changeset that has these effects."""
     own: int | None
     effects: list[Instruction]
 
 
 class Change(NamedTuple):
-    kind: int  # 0 effects, 1 the whole object, 2 it left the view, 3 it was deleted
+    kind: int  # 0 effects, 1 the whole object, 2 the object left the view, 3 it was deleted
     parts: list[Part]
 
 
@@ -109,7 +109,7 @@ class Skipped(NamedTuple):
     number: int
 
 
-# What a client writes
+# Messages that a client writes
 
 def hello(replica: int | None, oldest: int = 1, newest: int = 1, capabilities: list[str] = [], partition: Value | None = None) -> bytes:
     w = Writer().number(HELLO).number(oldest).number(newest)
@@ -161,10 +161,10 @@ def retire(replica: int) -> bytes:
     return bytes(Writer().number(RETIRE).number(replica).data)
 
 
-# What a server writes
+# Messages that a server writes
 
 def read(frame: bytes) -> Any:
-    """A message of the server. One that may be skipped is `Skipped`."""
+    """Reads a message of the server. The result is `Skipped` for an unknown message that may be skipped."""
     r = Reader(frame)
     number = r.number()
     if number == WELCOME:
@@ -196,7 +196,7 @@ def _expanded(data: bytes, length: int) -> bytes:
     z = zlib.decompressobj()
     try:
         body = z.decompress(data, length)
-        # The end of the stream may be left to read when all bytes are there already.
+        # All bytes may be expanded before the end of the stream was read.
         rest = z.decompress(z.unconsumed_tail, 1)
     except zlib.error as error:
         raise Damaged(str(error)) from error
@@ -232,7 +232,7 @@ def _step(r: Reader) -> Step:
     before, version, tag, query_set, mark, last = r.number(), r.number(), r.number(), r.number(), r.stamp(), r.number()
     flags = r.byte(3)
     partition = read_value(r) if flags & 2 else None
-    r.number(), r.number()  # how much is still to come
+    r.number(), r.number()  # the amount that is still to come
     own = r.list(lambda: Own(r.number(), r.number(), r.stamp(), r.hash(), r.list(lambda: _refusal(r))))
     replicas = r.list(r.number)
     changeset = read_changeset(r.bytes(), replicas)
@@ -266,7 +266,7 @@ def _change(r: Reader, instructions: list[Instruction]) -> Change:
 
 
 def _moves(r: Reader, i: Instruction) -> bool:
-    """Reads an order. Only who merges as the server does needs the ids in it; but a move may have no effect any more."""
+    """Reads an order, and returns whether a move still has an effect. Only a program that merges like the server needs the ids in an order."""
     flags = r.byte(63)
     if flags & 1 and flags != 1:
         raise Damaged("an order that is none")

@@ -15,11 +15,11 @@ ZEROS: dict[int, Value] = {1: (1, False), 5: (5, 0), 6: (6, 0.0), 7: (7, 0.0), 8
 
 
 class NotThere(Exception):
-    """An instruction names something that there is not."""
+    """An instruction names something that does not exist."""
 
 
 class ListOf:
-    """The elements of a list with their ids, and of moved ones the ids of their places."""
+    """The elements of a list with their ids."""
 
     def __init__(self) -> None:
         self.elements: list[list[Any]] = []  # id, node
@@ -60,7 +60,7 @@ class Objects:
             if is_table:
                 self.schema.setdefault(table, Table(definition))
             elif definition:
-                # Where the property is there, only whether it may be null can be another thing.
+                # If the property exists, its new definition can only differ in whether it is optional.
                 properties = self.schema[table].properties
                 is_new = definition.name not in properties
                 properties[definition.name] = definition
@@ -75,7 +75,7 @@ class Objects:
         return NULL if d.optional or d.type in (14, 15) else ZEROS[d.type]
 
     def fill(self, table: str, fields: dict[str, Any]) -> dict[str, Any]:
-        """Gives an object what a new one has."""
+        """Gives an object the values that a new object has."""
         for name, definition in self.schema[table].properties.items():
             fields.setdefault(name, self.new_value(definition))
         return fields
@@ -93,8 +93,8 @@ class Objects:
     # Instructions
 
     def apply(self, key: Key, instructions: list[Instruction], exact: bool) -> None:
-        """Carries out instructions on an object. Exact ones are effects: they fit, or something is wrong. Of others
-        those that do not fit have no effect."""
+        """Carries out instructions on an object. Exact instructions are effects, which must fit. Other instructions that
+        do not fit have no effect."""
         for instruction in instructions:
             try:
                 self.apply_one(key, instruction, exact)
@@ -115,7 +115,7 @@ class Objects:
                 raise NotThere(f"{key} to delete")
             return
         if i.path is None:
-            return  # objects that are sent and not kept
+            return  # objects that are sent and not stored
         if key not in self.objects:
             raise NotThere(f"{key}: {i}")
         holder, at = self.walk(self.objects[key], i.path)
@@ -168,7 +168,7 @@ class Objects:
         return right if right >= 0 else len(node.elements)
 
     def node(self, value: Value, key: Key, path: Path) -> Any:
-        """What stands in an object for a value of an instruction."""
+        """The node in an object for a value of an instruction."""
         if value[0] == 34:
             return ListOf() if value[1] == LIST else {}
         if value[0] == 39:
@@ -177,7 +177,7 @@ class Objects:
         return value
 
     def walk(self, fields: dict[str, Any], path: Path) -> tuple[Any, Any]:
-        """What holds the place that a path leads to, and where it is in it."""
+        """The holder of the place that a path leads to, and the key or index of the place in it."""
         holder: Any = fields
         at: Any = path.property
         for kind, step in path.steps:
@@ -197,8 +197,8 @@ class Objects:
     # Reading
 
     def shown(self, ids: bool = False) -> dict[Key, Any]:
-        """All objects in a form that can be compared, with or without the ids of elements. Links to objects that are not
-        there read as null, and collections leave them out."""
+        """All objects in a form that can be compared, with or without the ids of elements. Without ids, a link to an object
+        that does not exist is null, and collections leave it out."""
         def show(node: Any) -> Any:
             if isinstance(node, ListOf):
                 return [(i, show(n)) if ids else show(n) for i, n in node.elements if ids or not self.waits(n)]
@@ -215,12 +215,12 @@ class Objects:
 
 
 def node_at(holder: Any, at: Any) -> Any:
-    """What a place holds: None where a map has no such entry."""
+    """The node at a place; None if a map has no such entry."""
     return holder.get(at) if isinstance(holder, dict) else holder[at]
 
 
 def holders(fields: dict[str, Any]) -> list[dict[str, Any]]:
-    """An object, and all embedded objects in it."""
+    """An object and all embedded objects in it."""
     found, todo = [fields], list(fields.values())
     while todo:
         node = todo.pop()

@@ -1,10 +1,10 @@
-"""Random operations of three files against a server, and whether all agree in the end.
+"""Makes random operations on three files against a server, and checks that all of them agree in the end.
 
     python3 run.py SERVER [--seed N] [--operations N] [--trace]
 
-Two files belong to one user and share a WebSocket; the third belongs to another user. They go offline and come back,
-write meanwhile, twice one of them is put back to an older copy of itself, so that the server resets it, and once the
-server stops or is killed, and starts again. All must be over in less than half a minute.
+Two files belong to one user and share a WebSocket; the third belongs to another user. They go offline, write
+meanwhile, and come back. Twice a file is replaced by an older copy of itself, so that the server resets it. Once the
+server stops or is killed, and starts again. The whole run must end in less than half a minute.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORDS = ["ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "oak", "pine",
 
 
 class GivenUp(BaseException):
-    """The time is over, or somebody stopped the program. Nothing on the way catches it."""
+    """The time is over, or a user stopped the program. No code between here and the main program catches this error."""
 
 
 def free_ports(count: int) -> list[int]:
@@ -51,7 +51,7 @@ def free_ports(count: int) -> list[int]:
 
 
 class Server:
-    """A server of its own in a temporary folder."""
+    """A new server process in a temporary folder."""
 
     def __init__(self, binary: str) -> None:
         self.binary = binary
@@ -99,7 +99,7 @@ class Server:
 
 
 class Device:
-    """A user's WebSocket, and the files in it."""
+    """The WebSocket of a user with its files."""
 
     def __init__(self, user: User, files: list[SyncFile]) -> None:
         self.user, self.files = user, files
@@ -120,7 +120,7 @@ class Device:
             return self.connection.poll(timeout)
         except Closed:
             self.connection = None
-        except OSError:  # nobody listens
+        except OSError:  # the server does not listen
             for file in ready:
                 file.lost()
         return False
@@ -136,7 +136,7 @@ class Device:
     def go_online(self) -> None:
         self.online = True
         for file in self.files:
-            file.wait_until, file.waits = 0.0, 0  # the app asked for it
+            file.wait_until, file.waits = 0.0, 0  # the app asked to connect now
 
 
 def make_schema(t: Transaction) -> None:
@@ -223,7 +223,7 @@ def wait_for(devices: list[Device], done: Callable[[], bool]) -> None:
 
 
 def all_up_to_date(devices: list[Device]) -> None:
-    """Waits until nothing is pending anywhere and each file has what the server has."""
+    """Waits until no file has pending changesets and each file has what the server has."""
     files = [file for device in devices for file in device.files]
     wait_for(devices, lambda: all(f.state == "started" and f.is_even for f in files))
     asked = [(file, file.ask_mark()) for file in files]
@@ -240,7 +240,7 @@ def run(server: Server, devices: list[Device], seed: int, operations: int, trace
     files = [file for device in devices for file in device.files]
     for file in files:
         file.subscribe([("Item", "")])
-        file.write(make_schema)  # all three make the same classes, before they ever had a connection
+        file.write(make_schema)  # all three files make the same classes before their first connection
     old = files[0]
     disconnects = restored = 0
     for n in range(operations):

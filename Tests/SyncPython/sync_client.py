@@ -1,8 +1,8 @@
 """A small client of docs/sync-protocol.md: connections, and files that are kept in memory.
 
-What the document calls durable is here what a `SyncFile` has between two calls: a test that ends a connection at any
-time loses nothing else. The client decides nothing: what it shows is what the server has told (`base`) with the
-changesets that are pending on top of it.
+The document calls some data durable. Here this is the data of a `SyncFile` between two calls, because a test that ends a
+connection at any time loses nothing else. The client decides nothing. It shows what the server has sent (`base`) with the
+pending changesets on top of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from websocket import Closed, Refused, WebSocket
 from wire import (INSERT, MOVE, NO_ELEMENT, Changeset, Damaged, Definition, ElementId, Instruction, Path, Reader, Value, Writer,
                   write_changeset)
 
-# Stands for the number of a replica that was not registered yet.
+# This number stands for a replica that is not registered yet.
 OWN = -1
 DAY = 86_400_000
 
@@ -51,7 +51,7 @@ class Connection:
         try:
             self.socket.send(bytes(Writer().number(channel).data) + frame)
         except Closed:
-            pass  # `poll` finds out, and reads what the server has said before
+            pass  # `poll` notices the error after it has read the earlier messages of the server
 
     def close_channel(self, channel: int) -> None:
         if file := self.channels.pop(channel, None):
@@ -59,7 +59,7 @@ class Connection:
             file.lost()
 
     def poll(self, timeout: float) -> bool:
-        """Handles the next message; False if none came. Raises `Closed` behind the end of the WebSocket."""
+        """Handles the next message. Returns False if none came, and raises `Closed` after the end of the WebSocket."""
         try:
             data = self.socket.receive(timeout)
             if data is None:
@@ -102,7 +102,7 @@ class Connection:
 
 @dataclass
 class Pending:
-    """A changeset that the server has not decided as far as the client knows."""
+    """A changeset of which the client does not know that the server has decided it."""
     changeset: Changeset
     base: int
     stamp: int
@@ -114,7 +114,7 @@ class Pending:
     content: bytes = b""
 
     def seal(self, sequence: int, before: bytes) -> None:
-        """From here on the content never changes."""
+        """Fixes the content, which never changes from now on."""
         self.sequence, self.before = sequence, before
         self.replicas, self.content = write_changeset(self.changeset)
         self.hash = m.upload_hash(sequence, before, self.stamp, self.query_set, 0, self.replicas, self.content)
@@ -125,24 +125,24 @@ class Pending:
 
 
 class SyncFile:
-    """One replica."""
+    """A file of one replica."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        # What a file keeps.
+        # The data that a file keeps.
         self.replica: int | None = None
         self.version = self.tag = self.session = self.view = self.counter = self.last_stamp = 0
         self.clock_offset = 0
         self.last: m.Named | None = None
         self.decided = 0
         self.wanted, self.queries = 0, list[tuple[str, str]]()  # the newest query set
-        self.query_sets: list[tuple[int, list[tuple[str, str]]]] = []  # those that the server may not have
+        self.query_sets: list[tuple[int, list[tuple[str, str]]]] = []  # the query sets that the server may not have
         self.pending: list[Pending] = []
-        self.waiting: list[Changeset] = []  # of a file that was reset: what is to be written again
-        self.former: Objects | None = None  # what it showed before the reset
+        self.waiting: list[Changeset] = []  # the changesets to write again after a reset
+        self.former: Objects | None = None  # the objects that the file showed before the reset
         self.base = Objects()
         self.refusals: list[m.Refusal] = []
-        # What a session has.
+        # The data of a session.
         self.connection: Connection | None = None
         self.channel = 0
         self.state = "closed"
@@ -156,11 +156,11 @@ class SyncFile:
         self._shown: Objects | None = None
         self.figures = {"uploads": 0, "steps": 0, "resets": 0, "errors": 0, "refused": 0}
 
-    # What the app sees and does
+    # The operations of the app
 
     @property
     def objects(self) -> Objects:
-        """What the server has told, with all that is pending on top of it."""
+        """The objects that the server has sent, with all pending changesets on top of them."""
         if self._shown is None:
             self._shown = self.base.copy()
             if self.former:
@@ -171,7 +171,7 @@ class SyncFile:
 
     @property
     def is_even(self) -> bool:
-        """The server has all that was written here, and the view is the one that was asked for."""
+        """Whether the server has all changesets of this file, and the view is the one that was asked for."""
         return not self.pending and not self.waiting and not self.query_sets
 
     def subscribe(self, queries: list[tuple[str, str]]) -> None:
@@ -180,7 +180,7 @@ class SyncFile:
         self._flush()
 
     def write(self, make: Callable[["Transaction"], None]) -> None:
-        """One transaction: its changeset is pending at once, and sent where there is a session."""
+        """Makes a transaction. Its changeset is pending at once, and is sent if there is a session."""
         transaction = Transaction(self)
         make(transaction)
         changeset = transaction.changeset
@@ -192,7 +192,7 @@ class SyncFile:
         self._flush()
 
     def copied(self) -> "SyncFile":
-        """The file as somebody might copy it: without its session."""
+        """A copy of the file, as a user might make it, without its session."""
         file = copy.copy(self)
         file.connection, file.state, file.parts = None, "closed", []
         return copy.deepcopy(file)
@@ -231,7 +231,7 @@ class SyncFile:
         self._send(m.hello(self.replica))
 
     def lost(self, wait: int = 0) -> None:
-        """The channel or its connection has ended."""
+        """Notes that the channel or its connection has ended."""
         self.connection, self.state, self.parts = None, "closed", []
         first, longest = (self.limits.first_wait, self.limits.longest_wait) if self.limits else (1000, 300_000)
         wait = max(wait, min(first << min(self.waits, 20), longest))
@@ -272,7 +272,7 @@ class SyncFile:
         if error.action not in (1, 2, 4):
             raise Stopped(f"{self.name}: {error}")
         if error.action == 4:
-            self.wait_until = 0.0  # it connects again at once, and is reset
+            self.wait_until = 0.0  # the file connects again at once, and is reset
 
     def _welcome(self, w: m.Welcome) -> None:
         self.limits = w.limits
@@ -295,7 +295,7 @@ class SyncFile:
         self.replica, self.version, self.tag, self.session = r.replica, r.version, r.tag, r.session
         self.view, self.decided, self.last, self.offered = 0, 0, None, None
         self.last_stamp = max(self.last_stamp, r.mark)
-        for pending in self.pending:  # they were written before the file had a number
+        for pending in self.pending:  # these were written before the file had a number
             pending.base, pending.stamp = self.version, self._stamp()
             pending.changeset = renamed(pending.changeset, lambda i: (r.replica, i[1]) if i[0] == OWN else i)
             self._seal(pending)
@@ -310,14 +310,14 @@ class SyncFile:
         self.base = Objects()
         self.query_sets = [(self.wanted, self.queries)] if self.wanted else []
         if doubt:
-            # A copy of the file may have given the same ids, so what is new gets others.
+            # A copy of the file may have used the same ids, so new elements get other ids.
             new = {i.id if i.kind == INSERT else i.place
                    for c in self.waiting for _, all in c.objects for i in all if i.kind in (INSERT, MOVE)}
             self.waiting = [renamed(c, lambda i: (replica, i[1]) if i in new else i) for c in self.waiting]
 
     def _flush(self) -> None:
-        """Sends what the server may lack, as far as it takes it: query sets before the changesets that name them, and
-        behind those that do not."""
+        """Sends what the server may lack, within its limits. A query set is sent before the changesets that name it, and
+        after the changesets that do not."""
         if self.state != "started":
             return
         sets = [q for q in self.query_sets if q[0] > self.sent_set]
@@ -344,7 +344,7 @@ class SyncFile:
         mine = {p.sequence: p for p in self.pending}
         for o in own.values():
             if o.sequence in mine and mine[o.sequence].hash != o.hash:
-                # A copy of this file has sent another changeset: the server finds out at the next start.
+                # A copy of this file has sent another changeset. The server notices this at the next start.
                 if self.connection:
                     self.connection.close_channel(self.channel)
                 return
@@ -369,7 +369,7 @@ class SyncFile:
         self.base.add_schema(step.changeset)
         for (key, instructions), change in zip(step.changeset.objects, step.changes):
             if change.kind != 0:
-                self.base.objects.pop(key, None)  # one that was made and deleted within the step was never here
+                self.base.objects.pop(key, None)  # an object that was made and deleted within the step is not here
                 self.base.apply(key, instructions, exact=True)
                 continue
             for part in change.parts:
@@ -385,7 +385,7 @@ class SyncFile:
                         self.base.apply(key, effects, exact=True)
 
     def _write_again(self) -> None:
-        """What was pending before a reset, on top of what the server has now."""
+        """Writes what was pending before a reset again, on top of what the server has now."""
         former, waiting = self.former, self.waiting
         self.former, self.waiting = None, []
         for changeset in waiting:
@@ -395,7 +395,7 @@ class SyncFile:
             self._append(again)
 
     def _placed(self, former: Objects | None, key: Key, i: Instruction) -> Instruction:
-        """A neighbour that is gone is replaced by the nearest one to its left that is still there."""
+        """The instruction with its left neighbour replaced, if that is gone, by the nearest element to its left that still exists."""
         if i.kind not in (INSERT, MOVE) or i.path is None or former is None:
             return i
         old, new = (list_at(objects, key, i.path) for objects in (former, self.objects))
@@ -420,7 +420,7 @@ def list_at(objects: Objects, key: Key, path: Path) -> ListOf | None:
 
 
 def renamed(changeset: Changeset, name: Callable[[ElementId], ElementId]) -> Changeset:
-    """A changeset with other ids of elements."""
+    """The changeset with other ids of elements."""
     def path(p: Path) -> Path:
         return Path(p.property, tuple((kind, name(step) if kind == 3 else step) for kind, step in p.steps))
 
@@ -430,7 +430,7 @@ def renamed(changeset: Changeset, name: Callable[[ElementId], ElementId]) -> Cha
 
 
 class Transaction:
-    """Writes instructions, and shows at once what they do."""
+    """A transaction that writes instructions, and shows at once what they do."""
 
     def __init__(self, file: SyncFile) -> None:
         self.file = file
@@ -458,7 +458,7 @@ class Transaction:
             at += 1
 
     def move(self, key: Key, path: Path, start: int, end: int) -> None:
-        """Moves an element to where it has `end` elements before it."""
+        """Moves an element to the place with `end` elements before it."""
         node = list_at(self.objects, key, path)
         assert node
         others = [e[0] for i, e in enumerate(node.elements) if i != start]

@@ -15,7 +15,7 @@ LONGEST_MESSAGE = 25 << 20
 
 
 class Refused(Exception):
-    """The server did not open the WebSocket; the status of HTTP tells why."""
+    """The server did not open the WebSocket. The HTTP status is the reason."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(f"{status} {text}")
@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 class Closed(Exception):
-    """The WebSocket is closed; 1006 where nobody said why."""
+    """The WebSocket is closed. The code is 1006 if the other side gave no reason."""
 
     def __init__(self, code: int, reason: str = "") -> None:
         super().__init__(f"{code} {reason}")
@@ -80,7 +80,7 @@ class WebSocket:
             raise Closed(1006, str(error)) from error
 
     def receive(self, timeout: float) -> bytes | None:
-        """The next binary message, or None if none has come whole in that time."""
+        """The next binary message; None if no whole message has come in that time."""
         until = time.monotonic() + timeout
         while True:
             while (frame := self._frame()) is None:
@@ -109,7 +109,7 @@ class WebSocket:
                     return message
 
     def close(self, code: int = 1000) -> None:
-        """Says goodbye and waits shortly for the other side's."""
+        """Sends a close frame, and waits a short time for that of the other side."""
         try:
             self.closing = True
             self.send(struct.pack(">H", code), CLOSE)
@@ -121,7 +121,7 @@ class WebSocket:
         self.drop()
 
     def drop(self) -> None:
-        """Ends the connection without a word."""
+        """Ends the connection without a close frame."""
         self.socket.close()
 
     def _fill(self, timeout: float) -> bool:

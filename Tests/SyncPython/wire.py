@@ -1,4 +1,4 @@
-"""The bytes of numbers, values and changesets, as docs/sync-protocol.md and FORMAT.md tell them."""
+"""The bytes of numbers, values and changesets, as docs/sync-protocol.md and FORMAT.md describe them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, Callable, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
-# A value is its type (the first byte, 0 for null) and what it holds: (5, -2), (8, "a"), (0, None).
+# A value is a pair of its type (the first byte, 0 for null) and its content: (5, -2), (8, "a"), (0, None).
 # A link is (33, (class, primary key)).
 Value = tuple[int, Any]
 NULL: Value = (0, None)
 NOTHING: Value = (32, None)
-# The id of a list's element: the number of the replica that gave it, and a counter.
+# The id of a list's element is a pair: the number of the replica that made it, and a counter.
 ElementId = tuple[int, int]
 NO_ELEMENT: ElementId = (0, 0)
 
-# Instructions of a changeset, by the numbers in FORMAT.md.
+# The instructions of a changeset, by their numbers in FORMAT.md.
 CREATE, DELETE, SET, SET_DEFAULT, ADD, MAKE, REMOVE, INSERT, INSERT_MANY, MOVE, ERASE, SET_ADD, SET_TAKE, EMPTY, SEND = range(1, 16)
 OBJECT, ADD_TABLE, ADD_PROPERTY = 16, 17, 18
 
@@ -29,30 +29,30 @@ class Damaged(Exception):
 class Definition(NamedTuple):
     name: str
     type: int
-    collection: int = 0  # 0, or 1 list, 2 map, 3 set
+    collection: int = 0  # 0 for no collection, 1 list, 2 map, 3 set
     optional: bool = False
     target: str | None = None
 
 
 class Path(NamedTuple):
     property: str
-    # (1, property), (2, key), (3, id) or (4, (kind, sequence))
+    # A step is (1, property), (2, key), (3, id) or (4, (kind, sequence)).
     steps: tuple[tuple[int, Any], ...] = ()
 
 
 class Instruction(NamedTuple):
     kind: int
     path: Path | None = None
-    value: Any = None  # a value, what is added, the kind of a collection, or what is sent
+    value: Any = None  # a value, the number that is added, the kind of a collection, or the content that is sent
     id: ElementId = NO_ELEMENT
-    place: ElementId = NO_ELEMENT  # of a move
+    place: ElementId = NO_ELEMENT  # the place that a move makes
     left: ElementId = NO_ELEMENT
     right: ElementId = NO_ELEMENT
 
 
 @dataclass
 class Changeset:
-    schema: list[tuple[str, Definition | None, bool]] = field(default_factory=list)  # True: a table
+    schema: list[tuple[str, Definition | None, bool]] = field(default_factory=list)  # the bool is true for a table
     objects: list[tuple[tuple[str, Value], list[Instruction]]] = field(default_factory=list)
 
 
@@ -165,7 +165,7 @@ class Reader:
         return read() if self.byte(1) else None
 
     def end(self) -> None:
-        """Skips the optional fields at the end of a message: none is known yet."""
+        """Skips the optional fields at the end of a message. No such field is known yet."""
         tag = 0
         while self.left:
             former, tag = tag, self.number()
@@ -174,7 +174,7 @@ class Reader:
             self.bytes()
 
 
-# Mixed values. `name` turns the name of a class into a number and back; without it there are no links.
+# Mixed values. `name` turns the name of a class into a number and back. Without it there can be no links.
 
 def write_value(w: Writer, value: Value, name: Callable[[str], int] | None = None) -> None:
     kind, v = value
@@ -243,7 +243,7 @@ def read_value(r: Reader, name: Callable[[], str] | None = None, depth: int = 0)
 # Changesets
 
 def write_changeset(changeset: Changeset) -> tuple[list[int], bytes]:
-    """The list of replicas and the bytes, in the form that counts."""
+    """The list of replicas and the bytes, in the canonical form."""
     names: dict[str, int] = {}
     replicas: dict[int, int] = {0: 0}
     w = Writer()
@@ -286,7 +286,7 @@ def write_changeset(changeset: Changeset) -> tuple[list[int], bytes]:
             i = instructions[at]
             at += 1
             if i.kind == INSERT:
-                # Insertions one behind another are one item.
+                # Insertions one after another are one item.
                 values, last = [i.value], i
                 while at < len(instructions) and joins(last, instructions[at]):
                     last = instructions[at]

@@ -3,14 +3,14 @@ import Foundation
 import RealmStorage
 import RealmSyncSupport
 
-/// Tries the core of device sync against the model of its rules.
+/// Tests the core of device sync against the model of its rules.
 struct SyncRun: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync-run", abstract: "Tries the core of device sync.",
     subcommands: [Compare.self, Simulate.self, Measure.self])
 }
 
-/// Reads schedules that the model of the merge rules wrote, from standard input, and compares.
+/// Reads schedules that the model of the merge rules wrote, from standard input, and compares their outcomes.
 struct Compare: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Integrates the logs of schedules of the model, and compares with what the model made of them.")
@@ -38,7 +38,7 @@ struct Compare: ParsableCommand {
   }
 }
 
-/// Runs clients and a server whose messages are late and lost.
+/// Runs clients and a server. Their messages are delayed and lost.
 struct Simulate: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Runs clients and a server whose messages are late and lost, seed by seed.")
@@ -46,7 +46,7 @@ struct Simulate: ParsableCommand {
   @Option(help: "How many seeds.") var seeds = 100
   @Flag(help: "Ends with the first failure.") var firstOnly = false
 
-  /// So many seeds meet each kind of instruction.
+  /// The number of seeds that is enough to meet each kind of instruction.
   private static let enoughSeeds = 500
 
   func run() throws {
@@ -69,7 +69,7 @@ struct Simulate: ParsableCommand {
     let found = Simulation.Failure.Kind.allCases.map { "\($0.rawValue)=\(failures[$0] ?? 0)" }
     print("took effect/did not: \(total.decided.text)")
     print("seeds=\(seeds) \(total.text) \(found.joined(separator: " "))")
-    // A rule that is never met is not tried.
+    // A rule that is never met is not tested.
     let notMet = seeds < Self.enoughSeeds ? [] : total.decided.notMet
     if !notMet.isEmpty { print("never met both ways: \(notMet.joined(separator: ", "))") }
     if !failures.isEmpty || !notMet.isEmpty { throw ExitCode(1) }

@@ -4,9 +4,9 @@
 usage: generate.py FILE          writes the table
        generate.py --check FILE  compares the table with the one that would be written
 
-The data is that of Unicode 14.0.0. Python's unicodedata gives decompositions, categories and combining classes, perl's
-Unicode::UCD gives Simple_Case_Folding, which is the statuses C and S of CaseFolding.txt. The script stops where one of
-them has another version: servers and clients must fold alike, so that another version is a change of what queries find.
+The data is from Unicode 14.0.0. Python's unicodedata gives decompositions, categories and combining classes. Perl's
+Unicode::UCD gives Simple_Case_Folding, which has the statuses C and S of CaseFolding.txt. The script stops if one of
+them has another version. Servers and clients must fold in the same way, and another version changes what queries find.
 """
 
 import subprocess
@@ -35,7 +35,7 @@ def simple_case_folding():
     assert lines[0] == VERSION, f"perl has Unicode {lines[0]}, not {VERSION}"
     folding = {}
     for line in lines[1:-1]:
-        # The value is that of the first scalar of a range; it grows by one for each that follows.
+        # The value is for the first scalar of a range. It grows by one for each scalar that follows.
         start, end, first = map(int, line.split())
         for scalar in range(start, end):
             folding[scalar] = first + scalar - start
@@ -56,33 +56,34 @@ def width(scalars):
 
 
 def check(folding, spelling, classes):
-    """What the code that reads the tables relies on."""
+    """Checks what the code that reads the tables relies on."""
     fold = lambda scalar: folding.get(scalar, scalar)
     spell = lambda scalar: spelling.get(scalar, decomposition(scalar) if scalar in HANGUL else [scalar])
     for scalar in SCALARS:
         spelled = spell(scalar)
         both = [fold(part) for part in spelled]
-        # What is folded stays as it is when it is folded again.
+        # Folding a folded text again does not change it.
         assert fold(fold(scalar)) == fold(scalar)
         assert [again for part in spelled for again in spell(part)] == spelled
         assert [fold(again) for part in both for again in spell(part)] == both
-        # Bytes at most grow threefold.
+        # The number of bytes grows threefold at most.
         assert width([fold(scalar)]) <= 3 * width([scalar])
         assert width(spelled) <= 3 * width([scalar]) and width(both) <= 3 * width([scalar])
         assert len(spelled) <= 3
-        # No mark that is ordered stands before a scalar that is not, and none has case.
+        # In a spelling the ordered marks are at the end, and no ordered mark has case.
         ordered = [part in classes for part in spelled]
         assert ordered == sorted(ordered)
         assert all(fold(part) == part for part in spelled if part in classes)
     assert all(spell(scalar) == [scalar] for scalar in range(0x80))
-    # Tests of texts that are not ASCII are left out where what is looked for has no letter of these.
+    # Beyond ASCII only the long s and the Kelvin sign are folded to ASCII. If the text to find is ASCII without s and k,
+    # the C code therefore needs no test of letters that are not ASCII.
     assert {scalar for scalar in folding if scalar >= 0x80 and folding[scalar] < 0x80} == {0x17F, 0x212A}
     capitals = range(ord("A"), ord("Z") + 1)
     assert all(fold(scalar) == scalar + 32 * (scalar in capitals) for scalar in range(0x80))
 
 
 def two_stages(values, default):
-    """Numbers of blocks by the higher bits of a scalar, and the distinct blocks one after another."""
+    """The numbers of the blocks by the higher bits of a scalar, and the distinct blocks one after another."""
     last = max(scalar for scalar, value in values.items() if value != default)
     blocks, numbers = [], []
     for start in range(0, last + 1, BLOCK):
@@ -112,7 +113,7 @@ def array(kind, name, values):
 def table():
     assert unicodedata.unidata_version == VERSION, f"python has Unicode {unicodedata.unidata_version}"
     folding = simple_case_folding()
-    # The last marks, variation selectors, would lengthen the table fivefold: code drops them.
+    # The last marks, variation selectors, would make the table five times as long, so the C code drops them itself.
     selectors = range(0xE0100, 0xE01F0)
     assert all(is_mark(scalar) for scalar in selectors)
     spelling = {
@@ -127,7 +128,7 @@ def table():
     }
     check(folding, spelling, classes)
 
-    # Case: how far the folded scalar is, by its place among all distances.
+    # Case: the index of the distance to the folded scalar in the list of all distances.
     distances = [0]
     for scalar, folded in sorted(folding.items()):
         if folded - scalar not in distances:
@@ -136,8 +137,8 @@ def table():
     case_values = {scalar: distances.index(folded - scalar) for scalar, folded in folding.items()}
     case_blocks, case_places = two_stages(case_values, 0)
 
-    # Spelling: 0 the scalar itself, else 1 + where in the pool the scalars stand that it is spelled with, each with two
-    # bits. The first of the pool is for marks, which are left out.
+    # Spelling: 0 for the scalar itself, else 1 + the index in the pool of the scalars of its spelling, each with two
+    # bits. The first entry of the pool is for marks, which are left out.
     pool, places = [0], {(): 1}
     values = {}
     for scalar, spelled in sorted((spelling | {mark: [mark] for mark in classes}).items()):
@@ -151,12 +152,13 @@ def table():
     spelling_blocks, spelling_places = two_stages(values, 0)
 
     ordered = sorted(classes)
-    return f"""// Made by Tests/UnicodeTable/generate.py from the data of Unicode {VERSION}: change that, not this.
+    return f"""// Made by Tests/UnicodeTable/generate.py from the data of Unicode {VERSION}. Change the script, not this file.
 //
-// Case: Simple_Case_Folding, which is the statuses C and S of CaseFolding.txt. Spelling: full canonical decompositions
-// without nonspacing marks (General_Category Mn), but for Hangul syllables and for the marks U+E0100 to U+E01EF.
+// Case: Simple_Case_Folding, which has the statuses C and S of CaseFolding.txt. Spelling: full canonical decompositions
+// without nonspacing marks (General_Category Mn), except for Hangul syllables and for the marks U+E0100 to U+E01EF.
 //
-// Both are looked up alike: the block of {BLOCK} scalars gives the number of a block of places, which has one for each scalar.
+// Both are looked up in the same way. A block of {BLOCK} scalars has the number of a block of places, which has a place for
+// each scalar.
 #ifndef CREALMPLATFORM_LETTERS_H
 #define CREALMPLATFORM_LETTERS_H
 
@@ -166,15 +168,15 @@ def table():
 
 {array("uint8_t", "case_blocks", case_blocks)}
 {array("uint8_t", "case_places", case_places)}
-// What is added to a scalar to fold it.
+// The distance that is added to a scalar to fold it.
 {array("int32_t", "case_distances", distances)}
 {array("uint8_t", "spelling_blocks", spelling_blocks)}
-// 0: the scalar itself. Else 1 more than where its spelling starts.
+// 0 for the scalar itself, else 1 more than the index at which its spelling starts.
 {array("uint16_t", "spelling_places", spelling_places)}
-// Four times each scalar, 2 more where it is one of the ordered marks, 1 more where another follows in the spelling. The
-// first is no scalar: marks start there, which are spelled with none.
+// Four times each scalar, 2 more if it is one of the ordered marks, and 1 more if another scalar follows in the spelling.
+// The first entry is not a scalar. The spelling of marks starts there, because it has no scalars.
 {array("uint32_t", "spellings", pool)}
-// Marks that are not nonspacing and have a combining class: what is spelled is put in the order of these.
+// The marks that are not nonspacing and have a combining class. A spelling is sorted by these classes.
 {array("uint32_t", "ordered_marks", ordered)}
 {array("uint8_t", "ordered_classes", [classes[scalar] for scalar in ordered])}
 #endif

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Parts of charts.
+/// The parts of charts as SVG elements.
 package enum SVG {
   package static func text(
     _ content: String, _ x: Double, _ y: Double, anchor: String = "start", size: Int = 12
@@ -29,7 +29,7 @@ package enum SVG {
     """
   }
 
-  /// A page with a title, on white.
+  /// A page with a title on a white background.
   package static func page(
     _ title: String, width: Double, height: Double, _ parts: [String]
   ) -> String {
@@ -44,7 +44,7 @@ package enum SVG {
     """
   }
 
-  /// The number with as many digits as a chart can show.
+  /// The number with as many digits as a chart has room for.
   package static func number(_ value: Double) -> String {
     value == value.rounded() ? "\(Int(value))" : String(format: value < 1 ? "%.2g" : "%.1f", value)
   }

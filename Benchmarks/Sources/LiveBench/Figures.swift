@@ -1,22 +1,23 @@
 import ChartParts
 import Foundation
 
-/// What was measured, each with what it is to reach.
+/// The measured times, each with its aim.
 final class Figures {
   struct Times {
     let label: String
     let median: Double
     let p99: Double
     let aim: Double?
-    /// The time that realm-core takes for the same on such a machine: a given figure, which is not measured here.
+    /// The time of realm-core for the same task on such a machine, in milliseconds. It is a given figure that is not
+    /// measured here.
     let other: Double?
   }
 
   private(set) var times: [Times] = []
 
   /// - Parameters:
-  ///   - seconds: of single commits.
-  ///   - aim: in milliseconds, like all that is kept.
+  ///   - seconds: the times of single commits, in seconds.
+  ///   - aim: the aim in milliseconds, like all times that are stored.
   func add(_ label: String, _ seconds: [Double], aim: Double? = nil, other: Double? = nil) {
     let sorted = seconds.sorted().map { $0 * 1e3 }
     func at(_ part: Double) -> Double { sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))] }
@@ -27,7 +28,8 @@ final class Figures {
     print(name, String(format: "median %.3f ms, p99 %.3f ms%@", found.median, found.p99, aimed))
   }
 
-  /// Bars on a scale of powers of ten: dark up to the median, light up to 99 of a hundred; a line stands at what is to be reached.
+  /// A chart of bars on a logarithmic scale. They are dark up to the median and light up to the 99th percentile, and a
+  /// line marks the aim.
   var chart: String {
     let (left, width, barHeight, top) = (330.0, 460.0, 22.0, 60.0)
     let (low, high) = (-2.0, 3.0)

@@ -37,7 +37,7 @@ struct Graph {
           ]
         } + [points.observe(keyPaths: keyPaths) { _ in called.add() }]
       }
-      // It is called behind all others.
+      // This observer is called after all others.
       tokens += place.onQueue { realm in
         [realm.objects(Point.self).observe(keyPaths: keyPaths) { if case .update = $0 { last.add() } }]
       }

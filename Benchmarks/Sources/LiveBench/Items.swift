@@ -1,7 +1,7 @@
 import Foundation
 import RealmSwift
 
-/// A million objects.
+/// One million objects that are observed by queries.
 struct Items {
   let place: Place
   let count: Int
@@ -51,7 +51,7 @@ struct Items {
     }
     place.settle()
     let times = try place.times(200, called) { realm, round in
-      // One that every query finds, at another place in the sort.
+      // The change affects an object that each query finds, and moves it in the sort order.
       let item = realm.object(ofType: Item.self, forPrimaryKey: 7 + 1_000 * (round % 900))!
       (item.value, item.name) = (500_000 + round, "changed \(round) for \(name)")
     }

@@ -1,9 +1,9 @@
 import Foundation
 import RealmSwift
 
-/// How long it takes from a commit to the call of observers: the rows L1 to L9 of docs/performance.md.
+/// Measures the time from a commit to the call of observers: the rows L1 to L9 of docs/performance.md.
 ///
-///     live-bench [--chart FILE] [L1 L5 …]
+/// live-bench [--chart FILE] [L1 L5 …]
 @main
 struct LiveBench {
   static func main() throws {
@@ -35,7 +35,7 @@ struct LiveBench {
     if let chart { try figures.chart.write(toFile: chart, atomically: true, encoding: .utf8) }
   }
 
-  /// 1,000 observers of a class of which nothing changes, and one of another.
+  /// Measures 1,000 observers of a class in which nothing changes, and one observer of another class.
   static func unconcerned(_ figures: Figures) throws {
     let place = try Place("L7", [Item.self, Other.self])
     try place.write { realm in

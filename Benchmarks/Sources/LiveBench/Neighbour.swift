@@ -1,7 +1,7 @@
 import Foundation
 import RealmSwift
 
-/// Two processes on one file, both busy: one writes, and the other is told.
+/// Two busy processes with one file. One writes, and the other observes.
 struct Neighbour {
   let configuration: Realm.Configuration
   private let isEncrypted: Bool
@@ -48,7 +48,7 @@ struct Neighbour {
     withExtendedLifetime(token) {}
   }
 
-  /// The other process: `write FILE plain|encrypted`.
+  /// The main program of the writing process: `write FILE plain|encrypted`.
   static func write(_ arguments: [String]) throws {
     let url = URL(fileURLWithPath: arguments[0])
     let realm = try Realm(configuration: configuration(url, arguments[1] == "encrypted"))
@@ -62,7 +62,7 @@ struct Neighbour {
   }
 }
 
-/// When a process wrote, by a clock that all processes share.
+/// The time at which a process wrote, by a clock that all processes share.
 final class Stamp: Object {
   @Persisted var round: Int
   @Persisted var time: Double
@@ -70,7 +70,7 @@ final class Stamp: Object {
 
 /// Keeps one processor busy.
 final class Spinner: @unchecked Sendable {
-  // Sendable: under its lock.
+  // This is Sendable because `isStopped` is used only under the lock.
   private let lock = NSLock()
   private var isStopped = false
 
@@ -84,9 +84,9 @@ final class Spinner: @unchecked Sendable {
   func stop() { lock.withLock { isStopped = true } }
 }
 
-/// How long each call took to come, and the last round that was seen.
+/// The times from each write to the observer's call, and the last round that was seen.
 final class Seen: @unchecked Sendable {
-  // Sendable: under its lock.
+  // This is Sendable because the variables are used only under the lock.
   private let lock = NSCondition()
   private var times: [Double] = []
   private var last = 0

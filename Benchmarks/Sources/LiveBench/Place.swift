@@ -12,7 +12,8 @@ import RealmSwift
 
 func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 
-/// The memory that belongs to this process alone, in MiB. Pages of the file that it has read are left out: all processes share them.
+/// The memory that belongs to this process alone, in MiB. Pages of the file that the process has read do not count,
+/// because all processes share them.
 func ownMiB() -> Double {
   guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
     let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") })
@@ -20,9 +21,9 @@ func ownMiB() -> Double {
   return (Double(line.split(whereSeparator: { !$0.isNumber })[0]) ?? 0) / 1_024
 }
 
-/// Counts calls, and when the last one came.
+/// The number of calls, and the time of the last call.
 final class Called: @unchecked Sendable {
-  // Sendable: under its lock.
+  // This is Sendable because the variables are used only under the lock.
   private let lock = NSCondition()
   private var count = 0
   private var time = 0.0
@@ -35,7 +36,7 @@ final class Called: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// Waits until there were so many; answers when the last came.
+  /// Waits until there were this many calls. Returns the time of the last call.
   @discardableResult
   func wait(_ wanted: Int) -> Double {
     lock.lock()
@@ -51,7 +52,7 @@ final class Called: @unchecked Sendable {
   }
 }
 
-/// A realm in memory that is written by the main thread and observed on a queue.
+/// A realm in memory that the main thread writes and that is observed on a queue.
 final class Place {
   let configuration: Realm.Configuration
   private let queue = DispatchQueue(label: "observers")
@@ -68,13 +69,13 @@ final class Place {
     queue.sync { body(try! Realm(configuration: configuration, queue: queue)) }
   }
 
-  /// Returns when the first calls have been made.
+  /// Returns after the observers' initial calls.
   func settle() {
     Thread.sleep(forTimeInterval: 1)
     queue.sync {}
   }
 
-  /// From before a commit to the call of an observer.
+  /// The times from the beginning of each commit to the call of an observer, in seconds.
   func times(_ rounds: Int, _ called: Called, _ change: (Realm, Int) throws -> Void) throws -> [Double] {
     var times: [Double] = []
     for round in 0..<rounds {

@@ -2,7 +2,7 @@ import Foundation
 import RealmStorage
 import RealmSwift
 
-/// What the engine does with columns of a large table, apart from the commit that follows.
+/// Measures the engine's changes of columns of a large table, without the commit that follows.
 struct Columns {
   private let rows: Int
   private let place = Place()

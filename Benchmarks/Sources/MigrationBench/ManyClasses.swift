@@ -21,7 +21,7 @@ private class Numbered<A: Digit, B: Digit, C: Digit>: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// A thousand classes: what opening their file takes.
+/// Measures opening a file with a thousand classes.
 enum ManyClasses {
   static func run() throws {
     let digits: [any Digit.Type] = [

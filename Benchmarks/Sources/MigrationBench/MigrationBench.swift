@@ -2,9 +2,9 @@ import Foundation
 import RealmStorage
 import RealmSwift
 
-/// How long changes of a model take on a file of a million objects: the rows V1 to V8 of docs/performance.md.
+/// Measures the time of changes of a model on a file of a million objects: the rows V1 to V8 of docs/performance.md.
 ///
-///     migration-bench [--rows N]
+/// migration-bench [--rows N]
 @main
 struct MigrationBench {
   static func main() throws {
@@ -20,7 +20,7 @@ struct MigrationBench {
   }
 }
 
-/// A figure with what it is to reach.
+/// Prints a figure with its aim.
 func tell(_ name: String, _ value: Double, _ unit: String, aim: Double? = nil) {
   let text = String(format: "%.3g", value)
   let aimText = aim.map { String(format: "  aim %.3g%@", $0, value <= $0 ? "" : "  NOT REACHED") } ?? ""
@@ -35,7 +35,7 @@ func seconds(_ body: () throws -> Void) rethrows -> Double {
   return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
 }
 
-/// The memory that belongs to this process alone, in MiB, with the most that there was while `body` ran.
+/// The greatest growth of the memory that belongs to this process alone while `body` runs, in MiB.
 func mostMiB(_ body: () throws -> Void) rethrows -> Double {
   let sampler = Sampler()
   let before = Sampler.own
@@ -46,7 +46,7 @@ func mostMiB(_ body: () throws -> Void) rethrows -> Double {
 }
 
 private final class Sampler: @unchecked Sendable {
-  // Sendable: what it counts is under its lock.
+  // This is Sendable because the counters are used only under the lock.
   private let lock = NSLock()
   private var isRunning = true
   private var greatest = 0.0
@@ -73,7 +73,7 @@ private final class Sampler: @unchecked Sendable {
   func stop() { lock.withLock { isRunning = false } }
 }
 
-/// A file that is removed when this goes.
+/// A file that is removed when this object is released.
 final class Place {
   let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
 

@@ -10,7 +10,7 @@ private class Person: Object {
   override class func _realmObjectName() -> String? { "Person" }
 }
 
-/// The same in the next version: years are a text.
+/// The same class in the next version, in which the years are a text.
 private class PersonWithTexts: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var first = ""
@@ -20,7 +20,8 @@ private class PersonWithTexts: Object {
   override class func _realmObjectName() -> String? { "Person" }
 }
 
-/// A block that sets a text of each object from two others; another type for a property; reads by name.
+/// Measures a block that sets a text of each object from two others, a property that gets another type, and reads by
+/// property names.
 struct People {
   private let rows: Int
   private let original = Place()

@@ -53,7 +53,7 @@ struct Compare: ParsableCommand {
       throw ValidationError("--count is 1,000 to 100,000,000.")
     }
     guard rounds > 0 else { throw ValidationError("--rounds is 1 or more.") }
-    // Not after a run of minutes.
+    // A wrong path is an error now, and not after a run of minutes.
     if let json {
       let folder = URL(fileURLWithPath: json).deletingLastPathComponent().path
       guard FileManager.default.isWritableFile(atPath: folder) else {
@@ -132,7 +132,7 @@ struct Compare: ParsableCommand {
       """)
   }
 
-  /// At once, even into a pipe, where it would else come after what is complained of later.
+  /// Writes a message at once, even into a pipe, where it would otherwise come after later complaints.
   private static func say(_ message: String) {
     FileHandle.standardOutput.write(Data((message + "\n").utf8))
   }
@@ -142,7 +142,7 @@ struct Compare: ParsableCommand {
   }
 }
 
-/// What the parent process of a bulk insert starts.
+/// The command that a bulk insert's parent process starts.
 struct BulkInsertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "bulk-insert", shouldDisplay: false)
 

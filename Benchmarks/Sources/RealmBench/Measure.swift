@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Time, memory, file sizes, and what is made of many of them.
+/// Measures of time, memory and file sizes, and statistics of many samples.
 enum Measure {
   static func seconds(_ body: () throws -> Void) rethrows -> Double {
     try ContinuousClock().measure(body) / .seconds(1)
@@ -13,13 +13,13 @@ enum Measure {
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
   }
 
-  /// The sample that `fraction` of all do not pass.
+  /// The sample that the fraction `fraction` of all samples do not exceed.
   static func percentile(_ fraction: Double, of samples: [Double]) -> Double {
     let sorted = samples.sorted()
     return sorted[min(sorted.count - 1, Int((Double(sorted.count) * fraction).rounded(.up)) - 1)]
   }
 
-  /// Bytes of all files in a folder: an engine's log and lock files are part of what it takes.
+  /// The number of bytes of all files in a folder. An engine's log and lock files count, too.
   static func size(of folder: String) throws -> Int {
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
     return try names.reduce(0) { sum, name in
@@ -29,14 +29,15 @@ enum Measure {
     }
   }
 
-  /// Puts all files of a folder on disk, so that who writes to one of them next has not to wait for what others wrote.
+  /// Flushes all files of a folder to the disk, so that the next writer of one of them need not wait for earlier
+  /// writes.
   static func syncAll(in folder: String) throws {
     try forEachFile(in: folder) { descriptor, name in
       guard fsync(descriptor) == 0 else { throw BenchmarkError("\(name) can't be synced") }
     }
   }
 
-  /// Seconds that all files of a folder take to be read, one after another, by who asks for nothing of them.
+  /// The time in seconds for reading all files of a folder, one after another, without using their content.
   static func readAll(in folder: String) throws -> Double {
     var content = [UInt8](repeating: 0, count: 1 << 20)
     return try seconds {
@@ -61,7 +62,8 @@ enum Measure {
     }
   }
 
-  /// Takes a folder's files, which nobody has open, out of the page cache. False where that can't be asked for.
+  /// Removes a folder's files, which no process has open, from the page cache. Returns false if the system can't do
+  /// this.
   static func evict(_ folder: String) throws -> Bool {
     #if os(Linux)
       try syncAll(in: folder)
@@ -75,7 +77,7 @@ enum Measure {
     #endif
   }
 
-  /// Bytes that this process has handed to write calls so far; nil where the system does not tell.
+  /// The number of bytes that this process has passed to write calls so far; nil if the system does not tell.
   static var writtenBytes: Int? {
     guard let counts = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8),
       let line = counts.split(separator: "\n").first(where: { $0.hasPrefix("wchar: ") })
@@ -83,7 +85,7 @@ enum Measure {
     return Int(line.dropFirst(7))
   }
 
-  /// Puts a file's content on disk.
+  /// Flushes a file's content to the disk.
   static func flush(_ descriptor: Int32, _ path: String) throws {
     #if os(Linux)
       let refused = fdatasync(descriptor) != 0
@@ -93,7 +95,7 @@ enum Measure {
     if refused { throw BenchmarkError("\(path) can't be synced") }
   }
 
-  /// Microseconds that one sync of an overwritten 4 KiB page takes in `folder`: what no durable commit can be faster than.
+  /// The time of a sync of an overwritten 4 KiB page in `folder`, in microseconds. No durable commit can be faster.
   static func syncTime(in folder: String) throws -> Double {
     let path = folder + "/sync-probe"
     try Data(count: 4096).write(to: URL(fileURLWithPath: path))
@@ -114,7 +116,7 @@ enum Measure {
   }
 }
 
-/// Watches how much anonymous memory this process has: what it allocated, without the mapped pages of files.
+/// Watches the anonymous memory of this process, which is what it allocated, without the mapped pages of files.
 final class MemoryWatch: Sendable {
   private let isOver = Atomic<Bool>(false)
   private let peak: Mutex<Int>
@@ -131,7 +133,7 @@ final class MemoryWatch: Sendable {
     }
   }
 
-  /// Ends the watch; answers the most there was, over what there was at its start, in bytes.
+  /// Ends the watch. Returns how much the memory grew at most since its start, in bytes.
   func end() -> Int {
     look()
     isOver.store(true, ordering: .relaxed)
@@ -143,7 +145,7 @@ final class MemoryWatch: Sendable {
     peak.withLock { $0 = max($0, now) }
   }
 
-  /// In bytes. Where the system does not tell, the peak of all memory.
+  /// The anonymous memory in bytes. If the system does not tell, it is the peak of all memory.
   private static var anonymousMemory: Int {
     #if os(Linux)
       guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),

@@ -1,16 +1,16 @@
 import ChartParts
 import Foundation
 
-/// Draws what `make sync-measure` printed: how each figure stands to its aim.
+/// Draws a chart of what `make sync-measure` printed. It compares each figure with its aim.
 ///
-///     sync-chart < results/sync.txt > results/sync.svg
+/// sync-chart < results/sync.txt > results/sync.svg
 @main
 struct SyncChart {
   struct Row {
     let name: String
     let figure: String
     let aim: String
-    /// The figure as a part of its aim: 1 reaches it, less is better.
+    /// The figure divided by its aim. It reaches the aim at 1, and less is better.
     let part: Double
   }
 
@@ -26,7 +26,7 @@ struct SyncChart {
     print(chart(rows), terminator: "")
   }
 
-  /// Nil of a line that tells no figure.
+  /// The row of a line; nil if the line has no figure.
   private static func row(_ line: String) -> Row? {
     var fields = line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }
     fields.removeAll { $0.isEmpty }
@@ -40,7 +40,7 @@ struct SyncChart {
     text.split(separator: " ").compactMap { Double($0) }.first
   }
 
-  /// Bars on a scale of powers of ten: those that end left of the line reach what is aimed at.
+  /// A chart of bars on a logarithmic scale. Bars that end left of the line reach their aims.
   private static func chart(_ rows: [Row]) -> String {
     let (left, width, barHeight, top) = (470.0, 300.0, 22.0, 60.0)
     let (low, high) = (-2.0, 1.0)

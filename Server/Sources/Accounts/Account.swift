@@ -1,11 +1,11 @@
 import Foundation
 import RealmSwift
 
-/// A user as it was when it was read: a value that does not change.
+/// A user as it was when it was read. The value does not change.
 public struct Account: Sendable, Equatable, Identifiable {
   /// A way to log in. The raw values are the names that stand in requests.
   public enum Provider: String, Sendable, CaseIterable {
-    /// Each log-in makes a user of its own.
+    /// An anonymous log-in. Each one makes a user of its own.
     case anonymous = "anon-user"
     /// An e-mail address and a password.
     case emailPassword = "local-userpass"
@@ -13,9 +13,9 @@ public struct Account: Sendable, Equatable, Identifiable {
     case apiKey = "api-key"
   }
 
-  /// What a user logs in as.
+  /// An identity, as which a user logs in.
   public struct Identity: Sendable, Equatable {
-    /// 24 hexadecimal digits.
+    /// The id of the identity: 24 hexadecimal digits.
     public let id: String
     /// The way to log in.
     public let provider: Provider
@@ -27,24 +27,24 @@ public struct Account: Sendable, Equatable, Identifiable {
     }
   }
 
-  /// 24 hexadecimal digits. It never changes, and no other user gets it.
+  /// The id of the user: 24 hexadecimal digits. It never changes, and no other user gets it.
   public let id: String
-  /// The e-mail address in small letters; nil where the user has none.
+  /// The e-mail address, with small letters for A to Z; nil if the user has none.
   public let email: String?
-  /// Somebody who can read the address's mail, or an administrator, has confirmed it. False without an
-  /// address.
+  /// True if somebody who can read the mail of the address, or an administrator, has confirmed it, and for users who
+  /// registered with `autoConfirm`. It is false without an address.
   public let isConfirmed: Bool
-  /// The user may not log in, and tokens are not accepted.
+  /// True if the user may not log in and the user's tokens are not accepted.
   public let isDisabled: Bool
-  /// What the user logs in as, the oldest first.
+  /// The identities of the user, the oldest first.
   public let identities: [Identity]
-  /// The text of a JSON object that an administrator has set; nil where none has.
+  /// The text of a JSON object that an administrator has set; nil if there is none.
   public let customData: String?
-  /// What an administrator has named the user, for rules of permission.
+  /// The roles that an administrator has given the user, for rules of permission.
   public let roles: [String]
-  /// When the user was made.
+  /// The time at which the user was made.
   public let createdAt: Date
-  /// When the user logged in last; nil before the first time.
+  /// The time at which the user logged in last; nil before the first log-in.
   public let lastLogIn: Date?
 
   /// Whether the user has nothing but anonymous identities.

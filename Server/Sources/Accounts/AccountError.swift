@@ -1,7 +1,7 @@
-/// Why a request about an account was refused. The message is for people: it says what was wrong and what to
-/// do, and holds no token, password or key.
+/// The reason why a request about an account was refused. The message is for people: it says what was wrong and what to
+/// do, and contains no token, password or key.
 public struct AccountError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What kind of error it is. The raw values are the names that stand in answers to clients.
+  /// The kind of an error. The raw values are the names in answers to clients.
   public enum Code: String, Sendable, CaseIterable {
     /// A token is unknown, forged, expired or revoked.
     case invalidSession = "InvalidSession"
@@ -25,11 +25,11 @@ public struct AccountError: Error, Sendable, Equatable, CustomStringConvertible 
     case authError = "AuthError"
     /// The name or the identity belongs to another user.
     case accountNameInUse = "AccountNameInUse"
-    /// The e-mail address or the password is wrong; nobody learns which.
+    /// The e-mail address or the password is wrong. The error does not say which of the two.
     case invalidPassword = "InvalidPassword"
     /// The user has an API key of that name.
     case apiKeyAlreadyExists = "APIKeyAlreadyExists"
-    /// A limit of attempts was reached.
+    /// A limit on attempts was reached.
     case tooManyRequests = "TooManyRequests"
     /// The server can't do it now.
     case serviceUnavailable = "ServiceUnavailable"
@@ -37,14 +37,14 @@ public struct AccountError: Error, Sendable, Equatable, CustomStringConvertible 
     case internalServerError = "InternalServerError"
   }
 
-  /// What kind of error it is.
+  /// The kind of the error.
   public let code: Code
   /// What was wrong and what to do, in plain English.
   public let message: String
 
-  /// An error of a kind.
+  /// Makes an error.
   ///
-  /// - Parameter message: holds no secret, as it is sent to clients and may be logged.
+  /// - Parameter message: a text without secrets, because it is sent to clients and may be logged.
   public init(code: Code, message: String) {
     self.code = code
     self.message = message
@@ -70,7 +70,7 @@ public struct AccountError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 extension AccountError {
-  /// The same for an address that nobody has and for a password that is wrong, so that it tells nothing about
+  /// The error is the same for an address that nobody has and for a wrong password, so that it tells nothing about
   /// accounts.
   static let wrongPassword = AccountError(
     .invalidPassword, "The e-mail address or the password is wrong. Check both, or reset the password.")

@@ -4,23 +4,23 @@ import RealmSwift
 extension Accounts {
   /// An API key as it can be shown: without its secret.
   public struct APIKey: Sendable, Equatable, Identifiable {
-    /// 24 hexadecimal digits.
+    /// The id of the key: 24 hexadecimal digits.
     public let id: String
-    /// No other key of the user has it.
+    /// The name of the key. No other key of the user has it.
     public let name: String
-    /// The user that it logs in.
+    /// The id of the user that the key logs in.
     public let userID: String
-    /// Nobody can log in with it.
+    /// True if nobody can log in with the key.
     public let isDisabled: Bool
-    /// When it was made.
+    /// The time at which the key was made.
     public let createdAt: Date
   }
 
   /// An API key that was just made.
   public struct NewAPIKey: Sendable, Equatable, CustomStringConvertible {
-    /// The text to log in with. The server keeps a hash of it only, and can't tell it again.
+    /// The text to log in with. The server keeps only a hash of it, and can't tell it again.
     public let key: String
-    /// What can be told later, too.
+    /// The key without its secret.
     public let info: APIKey
 
     /// The id alone, so that no key gets into a log.
@@ -31,7 +31,7 @@ extension Accounts {
   ///
   /// - Parameters:
   ///   - name: 1 to 128 characters; the user has no other key of that name.
-  ///   - userID: of an access token that was verified.
+  ///   - userID: the id of the user, from an access token that was verified.
   /// - Throws: `AccountError`: `.apiKeyAlreadyExists`; `.invalidParameter` for a name that is not allowed;
   ///   `.authError` for an anonymous user; `.badRequest` for a user who has too many; `.userNotFound`;
   ///   `.userDisabled`.
@@ -45,7 +45,7 @@ extension Accounts {
     return NewAPIKey(key: APIKeyText.text(of: secret), info: info)
   }
 
-  /// The keys of a user, the oldest first.
+  /// Returns the keys of a user, the oldest first. They do not include keys of the server.
   ///
   /// - Throws: `AccountError`: `.authError` for an anonymous user; `.userNotFound`; `.userDisabled`.
   public func apiKeys(of userID: String) async throws -> [APIKey] {
@@ -55,7 +55,7 @@ extension Accounts {
     }
   }
 
-  /// A key of a user.
+  /// Returns a key of a user.
   ///
   /// - Throws: `AccountError`: `.valueNotFound`; `.authError` for an anonymous user; `.userNotFound`;
   ///   `.userDisabled`.
@@ -63,7 +63,7 @@ extension Accounts {
     try await read { records in APIKey(try records.key(id, of: userID)) }
   }
 
-  /// Lets a key log in again. Does nothing with one that can.
+  /// Lets a key log in again. Nothing changes if it can already.
   ///
   /// - Throws: `AccountError`: `.valueNotFound`; `.authError` for an anonymous user; `.userNotFound`;
   ///   `.userDisabled`.

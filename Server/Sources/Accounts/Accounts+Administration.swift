@@ -1,14 +1,15 @@
 import Foundation
 import RealmSwift
 
-/// What administrators do with users. Nothing here asks whether the caller may: that is to be asked before.
+/// The methods by which administrators manage users. They do not check whether the caller may do that: the caller has
+/// to check it before.
 extension Accounts {
-  /// Users in the order in which they were made, a page at a time.
+  /// Returns users in the order in which they were made, a page at a time.
   ///
   /// - Parameters:
   ///   - last: the id of the last user of the page before; nil for the first page.
-  ///   - limit: how many users the page has at most, 1 to 1000.
-  /// - Throws: `AccountError.Code.invalidParameter` for an id or a limit that is none.
+  ///   - limit: the greatest number of users of the page, 1 to 1000.
+  /// - Throws: `AccountError.Code.invalidParameter` for an id or a limit that is not valid.
   public func users(after last: String? = nil, limit: Int = 50) async throws -> [Account] {
     guard (1...Bounds.page).contains(limit), last.map(Texts.isID) ?? true else {
       throw AccountError(
@@ -17,16 +18,16 @@ extension Accounts {
     return try await read { records in records.users(after: last, limit: limit).map { Account($0) } }
   }
 
-  /// A user by its id. Users use it for themselves, too.
+  /// Returns a user by its id. Users may use it for themselves, too.
   ///
   /// - Throws: `AccountError.Code.userNotFound`.
   public func user(_ id: String) async throws -> Account {
     try await read { records in Account(try records.existingUser(id)) }
   }
 
-  /// The user who has an e-mail address.
+  /// Returns the user who has an e-mail address.
   ///
-  /// - Throws: `AccountError`: `.userNotFound`; `.invalidParameter` for what is no address.
+  /// - Throws: `AccountError`: `.userNotFound`; `.invalidParameter` for a text that is not an address.
   public func user(email: String) async throws -> Account {
     let email = try EmailAddress(email)
     return try await read { records in
@@ -35,7 +36,7 @@ extension Accounts {
     }
   }
 
-  /// Keeps a user out: log-ins are refused, and so are the tokens there are. They are accepted again when the
+  /// Keeps a user out: log-ins of the user are refused, and so are existing tokens. They are accepted again when the
   /// user is enabled.
   ///
   /// - Throws: `AccountError.Code.userNotFound`.
@@ -51,7 +52,7 @@ extension Accounts {
     try await write { records in try records.existingUser(id).isDisabled = false }
   }
 
-  /// Removes a user with its identities, sessions and keys. Users use it for themselves, too.
+  /// Removes a user with its identities, sessions and keys. Users may use it for themselves, too.
   ///
   /// - Throws: `AccountError.Code.userNotFound`.
   public func deleteUser(_ id: String) async throws {
@@ -67,9 +68,9 @@ extension Accounts {
     announce([Revocation(userID: id, sessionID: nil, reason: .sessionsRevoked)])
   }
 
-  /// Sets what access tokens tell of a user, beside who it is. Tokens that are made from now on have it.
+  /// Sets the data that access tokens contain about a user. Tokens that are made from now on contain it.
   ///
-  /// - Parameter json: the text of a JSON object, 4096 bytes at most; nil for none.
+  /// - Parameter json: the text of a JSON object of 4096 bytes at most; nil for none.
   /// - Throws: `AccountError`: `.userNotFound`; `.invalidParameter`.
   public func setCustomData(_ json: String?, of id: String) async throws {
     if let json { try Texts.checkObject(json) }

@@ -6,13 +6,14 @@ extension Accounts {
   /// `autoConfirm` is set. The user can log in when the address is confirmed.
   ///
   /// - Parameters:
-  ///   - email: 254 bytes at most; capital letters A to Z are made small, and space around it is left out.
+  ///   - email: an address of 254 bytes at most. Capital letters A to Z are made small, and space around it is left
+  ///     out.
   ///   - password: 6 to 128 characters.
-  ///   - address: where the request comes from, as for a log-in.
+  ///   - address: the address that the request comes from, as for a log-in.
   /// - Returns: the id of the user.
-  /// - Throws: `AccountError`: `.accountNameInUse`; `.invalidParameter`; `.authProviderNotFound` where e-mail
-  ///   addresses are switched off; `.tooManyRequests`; `.serviceUnavailable`, also where the user was made
-  ///   and the message could not be sent.
+  /// - Throws: `AccountError`: `.accountNameInUse`; `.invalidParameter`; `.authProviderNotFound` if e-mail addresses
+  ///   are switched off; `.tooManyRequests`; `.serviceUnavailable`, also if the user was made and the message could not
+  ///   be sent.
   @discardableResult
   public func register(email: String, password: String, address: String) async throws -> String {
     guard options.providers.contains(.emailPassword) else {
@@ -20,7 +21,7 @@ extension Accounts {
     }
     let email = try EmailAddress(email)
     let password = try Password(password)
-    // Asked before the password is hashed, as the answer is the same and hashing takes long.
+    // This is checked before the password is hashed, because the answer is the same then, and hashing takes long.
     guard try await read({ records in records.user(email: email.text) == nil }) else {
       throw AccountError.nameInUse
     }
@@ -46,10 +47,10 @@ extension Accounts {
     return id
   }
 
-  /// Confirms an e-mail address with what a message has told.
+  /// Confirms an e-mail address with the token of a message.
   ///
   /// - Throws: `AccountError`: `.badRequest` for a token that is not valid, was used or has expired;
-  ///   `.userAlreadyConfirmed`.
+  ///   `.userAlreadyConfirmed`; `.userDisabled`.
   public func confirm(token: String, tokenID: String) async throws {
     let now = options.now()
     try await write { records in
@@ -63,8 +64,8 @@ extension Accounts {
   /// Sends the message to confirm an e-mail address again, with another token. Tokens that were sent before
   /// stay valid until they expire.
   ///
-  /// - Throws: `AccountError`: `.userNotFound`; `.userAlreadyConfirmed`; `.invalidParameter`;
-  ///   `.tooManyRequests`; `.serviceUnavailable` where the message could not be sent.
+  /// - Throws: `AccountError`: `.userNotFound`; `.userAlreadyConfirmed`; `.invalidParameter`; `.tooManyRequests`;
+  ///   `.serviceUnavailable` if the server sends no messages, or the message could not be sent.
   public func resendConfirmation(email: String, address: String) async throws {
     let email = try EmailAddress(email)
     guard options.messenger != nil else { throw AccountError.noMessenger }
@@ -79,17 +80,16 @@ extension Accounts {
     try await send(message, whereNot: "The message to confirm the address could not be sent")
   }
 
-  /// The same as `resendConfirmation(email:address:)`: what confirms users is the messenger, whatever it
-  /// does.
+  /// Does the same as `resendConfirmation(email:address:)`, because the messenger confirms users, whatever it does.
   public func retryCustomConfirmation(email: String, address: String) async throws {
     try await resendConfirmation(email: email, address: address)
   }
 
-  /// Sends a message by which the password can be set anew. It returns before that, and the same for an
-  /// address that nobody has, so that nobody learns which addresses have accounts.
+  /// Sends a message by which the password can be set anew. The method returns before the message is sent. It does the
+  /// same for an address that nobody has, so that nobody learns which addresses have accounts.
   ///
-  /// - Throws: `AccountError`: `.invalidParameter` for what is no address; `.tooManyRequests`;
-  ///   `.serviceUnavailable` where the server sends no messages, or too many already.
+  /// - Throws: `AccountError`: `.invalidParameter` for a text that is not an address; `.tooManyRequests`;
+  ///   `.serviceUnavailable` if the server sends no messages, or is sending too many already.
   public func sendReset(email: String, address: String) async throws {
     let email = try EmailAddress(email)
     guard options.messenger != nil else { throw AccountError.noMessenger }
@@ -117,15 +117,15 @@ extension Accounts {
     }
   }
 
-  /// Sets a password with what a message has told. All sessions of the user end. The address counts as
-  /// confirmed, as whoever has the token can read its mail.
+  /// Sets a password with the token of a message. All sessions of the user end. The address counts as confirmed,
+  /// because the owner of the token can read its mail.
   ///
   /// - Throws: `AccountError`: `.badRequest` for a token that is not valid, was used or has expired;
-  ///   `.invalidParameter` for a password that is too short or too long; `.serviceUnavailable`.
+  ///   `.invalidParameter` for a password that is too short or too long; `.userDisabled`; `.serviceUnavailable`.
   public func reset(token: String, tokenID: String, password: String) async throws {
     let password = try Password(password)
     let now = options.now()
-    // Asked before the password is hashed, so that who has no token can't make the server work.
+    // This is checked before the password is hashed, so that nobody can make the server work without a token.
     try await read { records in _ = try records.user(ofToken: tokenID, token, .reset, now) }
     let hash = try await passwords.hash(password)
     let (id, email) = try await write { records -> (String, String?) in
@@ -140,7 +140,7 @@ extension Accounts {
     announce([Revocation(userID: id, sessionID: nil, reason: .sessionsRevoked)])
   }
 
-  /// - Parameter failure: what has failed, as the beginning of a sentence.
+  /// - Parameter failure: the text that says what has failed, as the beginning of a sentence.
   private func send(_ message: Message, whereNot failure: String) async throws {
     guard let messenger = options.messenger else { return }
     try deliveries.begin()

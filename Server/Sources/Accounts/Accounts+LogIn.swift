@@ -1,32 +1,32 @@
 import Foundation
 import RealmSwift
 
-/// What somebody has shown to be theirs.
+/// What a client has proved at a log-in.
 enum Proof: Sendable {
   case nothing
-  /// Of the account of that address the password, which has that hash.
+  /// The password of the account with an e-mail address. The password has this hash.
   case password(email: String, hash: String)
-  /// The key whose secret has that hash.
+  /// An API key. Its secret has this hash.
   case apiKey(hash: String)
 }
 
 extension Accounts {
   /// Logs a user in, and begins a session. An anonymous log-in makes a new user.
   ///
-  /// With `linkTo` the credentials become an identity of that user instead: the user keeps the id and the
-  /// session, which gets one more refresh token. Somebody who registered an e-mail address and never logged
-  /// in becomes part of that user.
+  /// With `linkTo` the credentials become an identity of that user instead. The user keeps its id and the session,
+  /// which gets one more refresh token. A user who registered an e-mail address and never logged in becomes part of
+  /// that user.
   ///
   /// - Parameters:
   ///   - device: the device that asks.
-  ///   - address: where the request comes from, such as an IP address; of IPv6 the network's part, since
-  ///     whoever has one address has many. Failed attempts are counted by it.
-  ///   - linkTo: what `verify(_:)` answered for the access token of the user.
-  /// - Throws: `AccountError`: `.authProviderNotFound` for a way to log in that is switched off;
-  ///   `.invalidPassword`; `.authError` for a key that is not known, and for an e-mail address that is not
-  ///   confirmed; `.userDisabled`; `.tooManyRequests`; `.serviceUnavailable`. With `linkTo` also
-  ///   `.accountNameInUse` where another user has the identity, `.invalidParameter` for anonymous credentials
-  ///   and for a second e-mail address, `.invalidSession`.
+  ///   - address: the address that the request comes from, such as an IP address. Of an IPv6 address it is the part of
+  ///     the network, because a client with one address has many. Failed attempts are counted by it.
+  ///   - linkTo: the result of `verify(_:)` for the access token of the user.
+  /// - Throws: `AccountError`: `.authProviderNotFound` for a way to log in that is switched off; `.invalidPassword`;
+  ///   `.authError` for a key that is not known or is disabled, and for an e-mail address that is not confirmed;
+  ///   `.userDisabled`; `.tooManyRequests`; `.invalidParameter` for a device that is not valid; `.serviceUnavailable`.
+  ///   With `linkTo` also `.accountNameInUse` if another user has the identity, `.invalidParameter` for anonymous
+  ///   credentials and for a second e-mail address, `.invalidSession`.
   public func logIn(
     _ credentials: Credentials, device: Device = Device(), address: String, linkTo access: Access? = nil
   ) async throws -> LogIn {
@@ -69,11 +69,11 @@ extension Accounts {
   private func prove(_ email: String, _ password: String, address: String) async throws -> Proof {
     let now = options.now()
     guard let email = try? EmailAddress(email), let password = try? Password(password) else {
-      // No account can have these, whoever has accounts here: nothing is hashed for them.
+      // No account can have this address and password, so nothing is hashed. That tells nothing about the accounts.
       _ = try failures.begin(account: nil, address: address, now)
       throw AccountError.wrongPassword
     }
-    // The attempt counts as failed until it has succeeded: so attempts that run at the same time count too.
+    // The attempt counts as failed until it has succeeded, so that attempts that run at the same time count too.
     let attempt = try failures.begin(account: email.text, address: address, now)
     do {
       let known = try await read { records in records.user(email: email.text)?.passwordHash }

@@ -1,12 +1,12 @@
 import Foundation
 import RealmSwift
 
-/// Keys that an administrator makes. Each logs in a user of its own, which has no other identity at first. To
-/// end its access delete or disable the key, or that user.
+/// The API keys that an administrator makes. Each key logs in a user of its own, which has no other identity at first.
+/// To end its access, delete or disable the key, or that user.
 extension Accounts {
   /// Makes a key, and the user that it logs in.
   ///
-  /// - Parameter name: 1 to 128 characters; no other key of the server has it.
+  /// - Parameter name: 1 to 128 characters; no other key of the server has this name.
   /// - Throws: `AccountError`: `.apiKeyAlreadyExists`; `.invalidParameter` for a name that is not allowed.
   public func createServerAPIKey(name: String) async throws -> NewAPIKey {
     try Texts.checkName(name, of: "API key")
@@ -19,12 +19,12 @@ extension Accounts {
     return NewAPIKey(key: APIKeyText.text(of: secret), info: info)
   }
 
-  /// The keys that an administrator has made, the oldest first.
+  /// Returns the keys that an administrator has made, the oldest first.
   public func serverAPIKeys() async throws -> [APIKey] {
     try await read { records in records.serverKeys().sorted(by: \.id).map { APIKey($0) } }
   }
 
-  /// Lets a key of the server log in again. Does nothing with one that can.
+  /// Lets a key of the server log in again. Nothing changes if it can already.
   ///
   /// - Throws: `AccountError.Code.valueNotFound`.
   public func enableServerAPIKey(_ id: String) async throws {

@@ -3,10 +3,10 @@ import RealmSwift
 import Synchronization
 
 extension Accounts {
-  /// Tells whom an access token stands for.
+  /// Verifies an access token, and returns the user and the session that it stands for.
   ///
-  /// The signature is checked before anything is read. Then the user has to be there and not disabled, and
-  /// the session to go on.
+  /// The signature is checked before anything of the token is read. Then the user has to exist and not be disabled, and
+  /// the session must not have ended.
   ///
   /// - Throws: `AccountError`: `.invalidSession` for a token that is forged, of another app, expired or
   ///   revoked, or whose user is deleted; `.userDisabled`.
@@ -26,7 +26,7 @@ extension Accounts {
     }
   }
 
-  /// Makes a new access token. The refresh token stays the same, and is not valid for longer.
+  /// Makes a new access token. The refresh token stays the same, and its time is not extended.
   ///
   /// - Throws: `AccountError`: `.invalidSession` for a token that is not known, has expired or was revoked;
   ///   `.userDisabled`.
@@ -43,10 +43,10 @@ extension Accounts {
     return self.accessToken(for: account, sessionID: sessionID, now: now)
   }
 
-  /// Ends the session of a refresh token: with it go all access tokens of the session, and refresh tokens
+  /// Ends the session of a refresh token. All access tokens of the session end with it, and so do the refresh tokens
   /// that it got when identities were linked.
   ///
-  /// - Throws: `AccountError.Code.invalidSession` where there is no such session any more.
+  /// - Throws: `AccountError.Code.invalidSession` if there is no such session any more.
   public func logOut(_ refreshToken: String) async throws {
     guard let hash = RefreshToken.hash(of: refreshToken) else { throw AccountError.endedSession }
     let revocation = try await write { records -> Revocation in

@@ -4,21 +4,21 @@ import Synchronization
 
 /// The users of an app: who they are, how they log in, and which tokens stand for them.
 ///
-/// All is stored in one realm file. Passwords and secrets are stored as hashes only. Methods may be called
-/// from any task, and throw `AccountError`. One process uses a file at a time.
+/// Everything is stored in one realm file. Passwords and secrets are stored as hashes only. Methods may be called from
+/// any task, and throw `AccountError`. Only one process at a time may use a file.
 public final class Accounts: Sendable {
   let options: Options
   let file: AccountFile
   let passwords: Passwords
-  /// The hash of a password that nobody knows. It is checked for users that there are not, so that this takes
-  /// as long.
+  /// The hash of a password that nobody knows. It is checked for users that do not exist, so that this takes as long as
+  /// for others.
   let dummyHash: String
   let keys: Mutex<KeyRing>
-  /// Log-ins that failed, or are not decided yet.
+  /// Counts log-ins that failed or are not decided yet.
   let failures: AttemptCounter
-  /// Users that were made without anything that costs their maker something.
+  /// Counts users that were made without a mail: anonymous ones, and those that registered when no message was sent.
   let creations: AttemptCounter
-  /// Messages that were asked for.
+  /// Counts messages that were asked for.
   let sendings: AttemptCounter
   let deliveries = Deliveries()
   private let listeners = Mutex<[@Sendable (Revocation) -> Void]>([])
@@ -42,10 +42,10 @@ public final class Accounts: Sendable {
     lastPurge = Mutex(options.now())
   }
 
-  /// Opens the accounts of an app, and makes the file and the first signing key where there are none.
+  /// Opens the accounts of an app. If there is no file or no signing key, it makes them.
   ///
-  /// - Throws: `AccountError` for options that are not valid; `Realm.Error` where the file can't be opened,
-  ///   for example with another encryption key.
+  /// - Throws: `AccountError` for options that are not valid; `Realm.Error` if the file can't be opened, for example
+  ///   with another encryption key.
   public static func open(_ options: Options) async throws -> Accounts {
     try options.check()
     guard Sodium.isReady else {
@@ -61,25 +61,25 @@ public final class Accounts: Sendable {
     return Accounts(options, file, passwords, dummyHash: dummyHash, ring)
   }
 
-  /// Waits for messages that are being sent, and closes the file. Calls that come later throw
-  /// `.serviceUnavailable`.
+  /// Waits for messages that are being sent, and closes the file. Later calls that need the file throw
+  /// `.serviceUnavailable`, except `backup(to:)`, which opens the file itself.
   public func close() async {
     await deliveries.settle()
     await file.close()
   }
 
-  /// Writes a copy of the file, which is as small as can be, and encrypted with the same key. Only its owner
+  /// Writes a copy of the file. The copy is as small as it can be, and is encrypted with the same key. Only its owner
   /// may read and write it.
   ///
-  /// - Throws: `Realm.Error`, for example where there is a file at `url` already; `AccountError`.
+  /// - Throws: `Realm.Error`, for example if there is a file at `url` already; `AccountError`.
   public func backup(to url: URL) async throws { try await file.backup(to: url) }
 
   // MARK: - Revocations
 
-  /// Calls `listener` each time that access ends, as soon as that is stored. It is called from any thread,
-  /// and is to return soon.
+  /// Calls `listener` each time that access ends, as soon as that is stored. The listener is called from any thread,
+  /// and has to return soon.
   ///
-  /// Listen before access tokens are verified: then no revocation is missed between the one and the other.
+  /// Add the listener before access tokens are verified, so that no revocation is missed in between.
   public func onRevocation(_ listener: @escaping @Sendable (Revocation) -> Void) {
     listeners.withLock { $0.append(listener) }
   }
@@ -94,7 +94,8 @@ public final class Accounts: Sendable {
 
   // MARK: - Storage
 
-  /// Reads what is stored; what `body` throws is thrown on, other errors as `.internalServerError`.
+  /// Calls `body` with the stored records. An `AccountError` of `body` is thrown as it is, and other errors are thrown
+  /// as `.internalServerError`.
   func read<Answer: Sendable>(
     _ body: @escaping @Sendable (Records) throws -> Answer
   ) async throws -> Answer {
@@ -110,8 +111,8 @@ public final class Accounts: Sendable {
     }
   }
 
-  /// The same in a write transaction. Where `body` throws, nothing is changed. It hashes no password: others
-  /// wait meanwhile.
+  /// Calls `body` as `read` does, in a write transaction. If `body` throws, nothing is changed. `body` must not hash
+  /// passwords, because other calls wait meanwhile.
   func write<Answer: Sendable>(
     _ body: @escaping @Sendable (Records) throws -> Answer
   ) async throws -> Answer {
@@ -129,8 +130,7 @@ public final class Accounts: Sendable {
     }
   }
 
-  /// Removes tokens and sessions that have expired. This happens by itself once in an hour in which something
-  /// is written.
+  /// Removes tokens and sessions that have expired. This happens by itself with a write, at most once in an hour.
   public func purge() async throws {
     let now = options.now()
     try await write { records in records.purge(now) }
@@ -138,16 +138,15 @@ public final class Accounts: Sendable {
 
   // MARK: - Signing keys
 
-  /// Makes a new key, which signs access tokens from now on. Tokens of the key before are accepted until they
-  /// expire.
+  /// Makes a new key, which signs access tokens from now on. Tokens of the previous key are accepted until they expire.
   ///
-  /// There are two keys at most: to rotate twice ends all access tokens that were made before. Clients get
-  /// new ones with their refresh tokens.
+  /// There are two keys at most. A second rotation soon after the first ends all access tokens that were made before
+  /// the first. Clients get new access tokens with their refresh tokens.
   public func rotateSigningKey() async throws {
     let now = options.now()
     try await read { records in
       let ring = try records.realm.write { () throws -> KeyRing in try records.rotateKeys(now) }
-      // On the file's queue, so that of two rotations the later one counts here too.
+      // This happens on the file's queue, so that the later one of two rotations counts here too.
       self.keys.withLock { $0 = ring }
     }
   }

@@ -1,22 +1,21 @@
 import Foundation
 
 extension Accounts {
-  /// What somebody logs in with.
+  /// The credentials that a client logs in with.
   public enum Credentials: Sendable, CustomStringConvertible {
-    /// Makes a new user.
+    /// No credentials. The log-in makes a new user.
     case anonymous
     /// An e-mail address and a password.
     case emailPassword(email: String, password: String)
     /// The text of an API key.
     case apiKey(String)
 
-    /// Credentials of a request.
+    /// Reads the credentials of a request.
     ///
     /// - Parameters:
     ///   - provider: the name of the way to log in, as in `Account.Provider`.
     ///   - fields: the texts of the request's body: `username` and `password`, or `key`.
-    /// - Throws: `AccountError`: `.authProviderNotFound` for a provider that there is not;
-    ///   `.missingParameter`.
+    /// - Throws: `AccountError`: `.authProviderNotFound` for a provider that does not exist; `.missingParameter`.
     public init(provider name: String, fields: [String: String]) throws {
       func field(_ name: String) throws -> String {
         guard let value = fields[name] else {
@@ -46,14 +45,14 @@ extension Accounts {
     public var description: String { "credentials of \(provider.rawValue)" }
   }
 
-  /// The device that somebody logs in on.
+  /// The device that a user logs in on.
   public struct Device: Sendable, Equatable {
-    /// The id that a former log-in answered, 24 hexadecimal digits; nil to get a new one.
+    /// The id that a former log-in has returned, 24 hexadecimal digits; nil to get a new id.
     public var id: String?
-    /// What kind of device it is, to be read by people: 128 characters at most. Nil where nothing is known.
+    /// The kind of the device, as a text for people of 128 characters at most; nil if it is not known.
     public var name: String?
 
-    /// A device with an id and a name, where they are known.
+    /// Makes a device with an id and a name, as far as they are known.
     public init(id: String? = nil, name: String? = nil) {
       self.id = id
       self.name = name
@@ -69,34 +68,34 @@ extension Accounts {
     }
   }
 
-  /// What a log-in answers.
+  /// The result of a log-in.
   public struct LogIn: Sendable, Equatable, CustomStringConvertible {
-    /// Who is logged in.
+    /// The user who is logged in.
     public let account: Account
-    /// Proves for 30 minutes who asks.
+    /// The access token, which proves for 30 minutes who asks.
     public let accessToken: String
-    /// Gets new access tokens, for 60 days.
+    /// The refresh token, which gets new access tokens for 60 days.
     public let refreshToken: String
-    /// What a log-out ends.
+    /// The id of the session, which a log-out ends.
     public let sessionID: String
-    /// The device, to be given at the next log-in.
+    /// The id of the device, which the next log-in should name.
     public let deviceID: String
 
     /// The id of the user who is logged in.
     public var userID: String { account.id }
-    /// The ids alone, so that no token gets into a log.
+    /// The ids of the user and the session alone, so that no token gets into a log.
     public var description: String { "log-in of the user \(account.id), session \(sessionID)" }
   }
 
-  /// Whom an access token stands for.
+  /// The user and the session that an access token stands for.
   public struct Access: Sendable, Equatable {
     /// The user, as it was when the token was verified.
     public let account: Account
-    /// The session that the token was made in.
+    /// The id of the session that the token was made in.
     public let sessionID: String
-    /// When the token was made.
+    /// The time at which the token was made.
     public let issuedAt: Date
-    /// When the token expires. What it opened is to be closed then.
+    /// The time at which the token expires. A connection that was opened with it has to be closed then.
     public let expiresAt: Date
 
     /// The id of the user.
@@ -105,7 +104,7 @@ extension Accounts {
 }
 
 extension AccountError {
-  /// - Parameter name: comes from outside, and is shortened and cleaned to be told.
+  /// - Parameter name: a name from outside. The message shows it shortened, and without characters that can't be shown.
   static func noProvider(_ name: String) -> AccountError {
     AccountError(
       .authProviderNotFound,

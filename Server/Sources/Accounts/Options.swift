@@ -1,33 +1,31 @@
 import Foundation
 
 extension Accounts {
-  /// How accounts of an app are kept.
+  /// The options for the accounts of an app.
   public struct Options: Sendable {
-    /// The id of the app, which stands in access tokens: 1 to 64 ASCII letters, digits, dots, hyphens and
-    /// underscores.
+    /// The id of the app, which access tokens contain: 1 to 64 ASCII letters, digits, dots, hyphens and underscores.
     public var app: String
-    /// The file, which is made where there is none. Only its owner may read and write it. Its folder is to be
-    /// there.
+    /// The file. It is made if it does not exist. Only its owner may read and write it. Its folder has to exist.
     public var fileURL: URL
-    /// 64 bytes that the file is encrypted with; nil for a file that is not.
+    /// The key that the file is encrypted with, 64 bytes; nil for a file that is not encrypted.
     public var encryptionKey: Data?
-    /// The ways to log in that are switched on: all of them at first.
+    /// The ways to log in that are switched on. The default is all of them.
     public var providers = Set(Account.Provider.allCases)
-    /// Users who register are confirmed at once, and no message is sent to them.
+    /// True if users who register are confirmed at once and no message is sent to them.
     public var autoConfirm = false
-    /// Delivers confirmations and resets of passwords. Without one, an administrator confirms users and sets
-    /// passwords.
+    /// The messenger that delivers confirmations and resets of passwords. Without one, an administrator confirms users
+    /// and sets passwords.
     public var messenger: (any Messenger)?
-    /// How many attempts are allowed.
+    /// The limits on attempts.
     public var limits = Limits()
-    /// The time. Tests give a clock of their own.
+    /// The clock. Tests set a clock of their own.
     public var now: @Sendable () -> Date = { Date() }
-    /// Is called with errors of storage and of messages that clients are not told in detail, to be logged.
+    /// It is called with errors of storage and of messages, which clients are not told in detail, to log them.
     public var report: @Sendable (any Error) -> Void = { _ in }
-    /// What it costs to hash a password. Tests make it cheap.
+    /// The cost of hashing a password. Tests make it cheap.
     var passwordCost = PasswordCost.standard
 
-    /// The accounts of an app in a file, with all else as described at the properties.
+    /// Makes options for an app and a file. All else has its default.
     public init(app: String, fileURL: URL) {
       self.app = app
       self.fileURL = fileURL
@@ -46,50 +44,49 @@ extension Accounts {
     }
   }
 
-  /// How many attempts are allowed within some time. A client's address is the text that is given as
-  /// `address`.
+  /// The limits on attempts within some time. A client's address is the text that is passed as `address`.
   public struct Limits: Sendable, Equatable {
-    /// Wrong passwords for one account.
+    /// The greatest number of wrong passwords for one account.
     public var failuresPerAccount = 10
-    /// Wrong passwords and API keys from one address.
+    /// The greatest number of wrong passwords and API keys from one address.
     public var failuresPerAddress = 50
-    /// Messages that are asked for to be sent to one e-mail address.
+    /// The greatest number of messages to one e-mail address that may be asked for.
     public var messagesPerAccount = 5
-    /// Messages that are asked for from one address.
+    /// The greatest number of messages that may be asked for from one address.
     public var messagesPerAddress = 50
-    /// Users that one address may make, anonymously or by an e-mail address that nobody confirms.
+    /// The greatest number of users that one address may make, anonymously or by a registration without a message.
     public var usersPerAddress = 200
     /// The time within which attempts are counted, in seconds.
     public var seconds: TimeInterval = 600
 
-    /// The limits that are described at the properties.
+    /// Makes limits with their defaults.
     public init() {}
   }
 
-  /// What does not change from app to app.
+  /// The limits that are the same for all apps.
   enum Bounds {
-    /// How long an access token is valid, in seconds.
+    /// The time for which an access token is valid, in seconds.
     static let accessTokenLifetime = 30 * 60
-    /// By how many seconds clocks may differ.
+    /// The number of seconds by which clocks may differ.
     static let clockSkew = 30
-    /// How long a refresh token is valid, in seconds.
+    /// The time for which a refresh token is valid, in seconds.
     static let refreshTokenLifetime = 60 * 24 * 60 * 60
-    /// How long the token of a reset is valid, in seconds.
+    /// The time for which the token of a reset is valid, in seconds.
     static let resetLifetime = 30 * 60
-    /// How long the token of a confirmation is valid, in seconds.
+    /// The time for which the token of a confirmation is valid, in seconds.
     static let confirmationLifetime = 24 * 60 * 60
-    /// How many refresh tokens a user has at most. The oldest goes for the one beyond.
+    /// The greatest number of refresh tokens of a user. For a further log-in the oldest session is removed.
     static let sessions = 1000
-    /// How many API keys a user has at most.
+    /// The greatest number of API keys of a user.
     static let apiKeys = 100
-    /// How many bytes of custom data a user has at most: they stand in each access token, which has to fit
-    /// into a header.
+    /// The greatest size of the custom data of a user in bytes. It is limited because each access token contains the
+    /// data and has to fit into a header.
     static let customData = 4096
-    /// How many roles a user has at most.
+    /// The greatest number of roles of a user.
     static let roles = 64
-    /// How many users one page lists at most.
+    /// The greatest number of users on one page.
     static let page = 1000
-    /// What has expired is removed after so many seconds at the earliest.
+    /// The least time between two removals of what has expired, in seconds.
     static let purgeInterval: TimeInterval = 60 * 60
   }
 }

@@ -1,6 +1,6 @@
-/// Access that was given before and ends now. Connections that belong to it are to be closed.
+/// The end of access that was given before. Connections that belong to it have to be closed.
 public struct Revocation: Sendable, Equatable {
-  /// Why access ends.
+  /// The reason why access ends.
   public enum Reason: String, Sendable {
     /// An administrator has disabled the user.
     case userDisabled
@@ -13,14 +13,14 @@ public struct Revocation: Sendable, Equatable {
     case sessionEnded
   }
 
-  /// Whose access ends.
+  /// The id of the user whose access ends.
   public let userID: String
-  /// The session that ends; nil where all sessions of the user do.
+  /// The id of the session that ends; nil if all sessions of the user end.
   public let sessionID: String?
-  /// Why access ends.
+  /// The reason why access ends.
   public let reason: Reason
 
-  /// A revocation of one session, or of all sessions of a user.
+  /// Makes a revocation of one session, or of all sessions of a user.
   public init(userID: String, sessionID: String?, reason: Reason) {
     self.userID = userID
     self.sessionID = sessionID

@@ -1,5 +1,5 @@
 extension AppDefinition {
-  /// A file has so many bytes at most: 1 MiB.
+  /// The greatest size of a file in bytes: 1 MiB.
   public static let mostBytes = 1 << 20
 
   /// Tells what is wrong with a predicate.
@@ -7,22 +7,22 @@ extension AppDefinition {
   /// - Parameters:
   ///   - text: the predicate; see `Rule.text`.
   ///   - table: the name of its class.
-  ///   - fields: the properties that it may use: the property of the partition, and behind it those that
+  ///   - fields: the properties that the predicate may use: the property of the partition, and behind it those that
   ///     `AppDefinition.fields` has for the class.
-  /// - Returns: what is wrong, as sentences for people; nil if nothing is.
+  /// - Returns: sentences for people that say what is wrong; nil if nothing is.
   public typealias PredicateCheck = (_ text: String, _ table: String, _ fields: [String]) -> String?
 
   /// Reads the definition of an app.
   ///
-  /// All problems of a file are told at once. Only where the text is no YAML, or uses what definitions do not
-  /// know of it (tabs before a line, anchors, aliases, tags), nothing is said about what it means.
+  /// All problems of a file are reported at once. The exception is a text that is not YAML, or that uses parts of YAML
+  /// which definitions do not know (tabs before a line, anchors, aliases, tags). Then only these problems are reported.
   ///
   /// - Parameters:
   ///   - text: the content of the file. A byte order mark at its start is left out.
   ///   - file: the name of the file, for messages.
-  ///   - checkPredicate: it is asked for each predicate, but not while the fields have problems, which would
-  ///     make it complain of predicates that are right.
-  /// - Throws: all problems.
+  ///   - checkPredicate: checks each predicate. It is not called while the fields have problems, because it would then
+  ///     complain of predicates that are right.
+  /// - Throws: an error with all problems.
   public static func read(
     _ text: String, file: String, checkPredicate: PredicateCheck
   ) throws(DefinitionProblems) -> AppDefinition {

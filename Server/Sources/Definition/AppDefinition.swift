@@ -1,4 +1,4 @@
-/// What stands in the definition of one app: the file `app.yaml`, which people write.
+/// The content of the definition of one app: the file `app.yaml`, which people write.
 ///
 /// All values are plain: times are in seconds, sizes in bytes. What the file leaves out has its default.
 public struct AppDefinition: Sendable, Equatable {
@@ -17,63 +17,64 @@ public struct AppDefinition: Sendable, Equatable {
   /// `partition`: the property that tells the partition of an object; 1 to 255 bytes. The default is nil:
   /// there are no partitions.
   public var partition: String?
-  /// `fields`: by class the properties that queries and rights may use, in the order of the file. There are
-  /// 200 classes at most, with 200 properties each. The property of the partition may be used in all classes,
-  /// whether it is named here or not. The default is none.
+  /// `fields`: the properties that queries and rights may use, by class, in the order of the file. There are 200
+  /// classes at most, with 200 properties each. The property of the partition may be used in all classes, whether it is
+  /// named here or not. The default is none.
   public var fields: [String: [String]] = [:]
-  /// `rights`: by class what users may do. There are 200 classes at most. Where `isDevelopment` is false, a
-  /// class that is left out is refused; where it is true, there are none. The default is none.
+  /// `rights`: what users may do, by class. There are 200 classes at most. If `isDevelopment` is false, a class that is
+  /// left out is refused. If it is true, there are no rights. The default is none.
   public var rights: [String: Rights] = [:]
   /// `providers`: the ways in which users may sign in. The default is `email-password` alone; an empty list
   /// lets nobody sign in.
   public var providers: Set<Provider> = [.emailPassword]
   /// `email`: how addresses of users are confirmed.
   public var email = Email()
-  /// `maximum-offline-time`, in seconds: a client that was away for longer starts anew. 0 says that no client
-  /// is forgotten. It is 0, or from 60 (1 minute) to 3,153,600,000 (36,500 days). The default is 2,592,000
-  /// (30 days).
+  /// `maximum-offline-time`, in seconds: a client that was away for longer starts anew. With 0 no client is forgotten.
+  /// It is 0, or from 60 (1 minute) to 3,153,600,000 (36,500 days). The default is 2,592,000 (30 days).
   public var maximumOfflineTime = 30 * 86_400
-  /// `limits`: how much the app may take.
+  /// `limits`: the limits of the app.
   public var limits = Limits()
 
-  /// - Parameter id: the id of the app. All else has its default.
+  /// - Parameter id: the id of the app. Everything else has its default.
   public init(id: String) { self.id = id }
 }
 
 extension AppDefinition {
   /// How addresses of users are confirmed.
   public struct Email: Sendable, Equatable {
-    /// What brings a mail to a user.
+    /// The way in which a mail reaches a user.
     public enum Delivery: Sendable, Equatable {
       /// `command`: the absolute path of a program, and its arguments; 1 to 64 texts without a zero byte.
       case command([String])
-      /// `address`: a URL with `https`; with `http` where its host is this machine.
+      /// `address`: a URL with `https`, or with `http` if its host is this machine.
       case address(String)
     }
 
-    /// `auto-confirm`: an address is taken as confirmed when it is registered. The default is false.
+    /// `auto-confirm`: true if an address counts as confirmed when it is registered. The default is false.
     public var autoConfirm = false
     /// `command` or `address`. The default is nil: no mail is sent.
     public var delivery: Delivery?
 
-    /// All has its default.
+    /// Everything has its default.
     public init() {}
   }
 
-  /// How much the app may take.
+  /// The limits of the app.
   public struct Limits: Sendable, Equatable {
-    /// `replicas-per-user`: files of one user, 1 to 1,000,000. The default is 1,000.
+    /// `replicas-per-user`: the greatest number of files of one user, 1 to 1,000,000. The default is 1,000.
     public var replicasPerUser = 1_000
-    /// `data`, in bytes: 1 MiB to 1,048,576 GiB. The default is 10 GiB.
+    /// `data`: the greatest size of the app's file in bytes, 1 MiB to 1,048,576 GiB. The default is 10 GiB.
     public var data = 10 << 30
-    /// `history`, in bytes: 1 MiB to 1,048,576 GiB. The default is nil: the history has any size.
+    /// `history`: the greatest size of the history in bytes, 1 MiB to 1,048,576 GiB. The default is nil: there is no
+    /// limit.
     public var history: Int?
-    /// `connections`: clients that are connected at one time, 1 to 1,000,000. The default is 10,000.
+    /// `connections`: the greatest number of connections at one time, 1 to 1,000,000. The default is 10,000.
     public var connections = 10_000
-    /// `connections-per-user`: 1 to 1,000,000. The default is 100.
+    /// `connections-per-user`: the greatest number of connections of one user at one time, 1 to 1,000,000. The default
+    /// is 100.
     public var connectionsPerUser = 100
 
-    /// All has its default.
+    /// Everything has its default.
     public init() {}
   }
 }

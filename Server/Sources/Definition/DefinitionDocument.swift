@@ -3,12 +3,12 @@ import Yams
 /// The nodes of a definition.
 struct DefinitionDocument {
   let root: Node
-  /// By the place of a key what stood there first, where another scalar was put in its place.
+  /// For each key whose first scalar was replaced, its place and the scalar that was there.
   private let replaced: [Place: Unicode.Scalar]
 
   init(root: Node, replaced: [Place: Unicode.Scalar]) { (self.root, self.replaced) = (root, replaced) }
 
-  /// A key as it stands in the file.
+  /// The name of a key as it is in the file.
   func name(ofKey key: Node.Scalar) -> String {
     guard let mark = key.mark, let first = replaced[Place(mark)] else { return key.string }
     var name = String.UnicodeScalarView([first])
@@ -19,20 +19,20 @@ struct DefinitionDocument {
 
 /// Makes the nodes of a text.
 ///
-/// Yams makes nothing of a text in which a key stands twice in a mapping. So that all problems can be told at
-/// once, the first scalar of such a key is replaced by one that nobody uses, and the text is read again. No
-/// column changes by that, and `DefinitionDocument` gives the key as it was.
+/// Yams refuses a text in which a key stands twice in a mapping. So that all problems can be reported at once, the
+/// first scalar of such a key is replaced by a scalar that nobody uses, and the text is read again. No column changes
+/// by that, and `DefinitionDocument` gives the key as it was.
 struct DefinitionComposer {
   private let text: DefinitionText
   private var scalars: [Unicode.Scalar]
   private var replaced: [Place: Unicode.Scalar] = [:]
 
-  /// So many keys are replaced at most: the whole text is read again after each.
+  /// The greatest number of keys that are replaced. It is limited because the whole text is read again after each.
   private static let mostReplaced = 20
 
   init(_ text: DefinitionText) { (self.text, self.scalars) = (text, text.scalars) }
 
-  /// - Returns: nil if the text is no definition; then there are problems.
+  /// - Returns: nil if the text is not a definition. Then there are problems.
   mutating func compose(_ problems: inout ProblemList) -> DefinitionDocument? {
     while true {
       do {
@@ -69,8 +69,8 @@ struct DefinitionComposer {
 
   /// The text for the parser.
   ///
-  /// The parser goes on reading the bytes of the string after it has given back their address. The bytes of a
-  /// short string may move meanwhile, so that no string is short here. Line breaks at the end mean nothing.
+  /// The parser goes on reading the bytes of the string after it has given back their address. The bytes of a short
+  /// string may move meanwhile, so this string is never short. Line breaks at the end have no meaning.
   private var source: String {
     var view = String.UnicodeScalarView(scalars)
     if scalars.count < 64 { view.append(contentsOf: repeatElement("\n", count: 64)) }
@@ -80,7 +80,7 @@ struct DefinitionComposer {
   /// Reports anchors and tags.
   private func check(_ root: Node, _ problems: inout ProblemList) -> Bool {
     let count = problems.found.count
-    // A loop is used since a text may have many nodes inside each other.
+    // A loop is used because a text may have deeply nested nodes.
     var nodes = [root]
     while let node = nodes.popLast() {
       guard node.anchor == nil else {
@@ -101,7 +101,7 @@ struct DefinitionComposer {
     return problems.found.count == count
   }
 
-  /// Whether the tag of a node says no more than what kind the node has.
+  /// Whether the tag of a node says no more than the kind of the node.
   private static func isUsual(_ node: Node) -> Bool {
     switch node {
     case .scalar(let scalar): ["", "!", "tag:yaml.org,2002:str"].contains(scalar.tag.rawValue)
@@ -113,9 +113,10 @@ struct DefinitionComposer {
 
   // MARK: - Keys that stand twice
 
-  /// Changes the key at a place into one that stands nowhere else.
+  /// Changes the key at a place into a key that stands nowhere else.
   ///
-  /// - Returns: false if the key has no scalar that may be another one, such as an empty key.
+  /// - Returns: false if the key has no scalar that can be replaced, such as an empty key, or if too many keys were
+  ///   replaced.
   private mutating func makeUnique(_ place: Place) -> Bool {
     guard replaced.count < Self.mostReplaced, replaced[place] == nil,
       var offset = text.offset(of: place),
@@ -131,7 +132,7 @@ struct DefinitionComposer {
     return true
   }
 
-  /// These have a meaning of their own where a key begins.
+  /// The signs that have a meaning of their own at the beginning of a key.
   private static let signs = Set("-?:,[]{}#&*!|>%@` \t".unicodeScalars)
 
   /// Reports the keys that are known to stand twice.

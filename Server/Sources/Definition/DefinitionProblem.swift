@@ -1,10 +1,10 @@
-/// One thing that is wrong with a definition, where it stands, and what to do.
+/// A problem of a definition: what is wrong, where it is, and what to do.
 public struct DefinitionProblem: Error, Sendable, Equatable, CustomStringConvertible {
   /// The name of the file, as the caller of `AppDefinition.read` gave it.
   public let file: String
-  /// A line of the file; the first is 1. An empty file has one line.
+  /// The line of the problem; the first line is 1. An empty file has one line.
   public let line: Int
-  /// A column of the line, in Unicode scalars; the first is 1.
+  /// The column of the problem in Unicode scalars; the first column is 1.
   public let column: Int
   /// What is wrong: one sentence or more.
   public let what: String
@@ -16,16 +16,16 @@ public struct DefinitionProblem: Error, Sendable, Equatable, CustomStringConvert
     (self.what, self.remedy) = (what, remedy)
   }
 
-  /// It has the form `app.yaml:12:5: What is wrong. What to do.`
+  /// The problem in the form `app.yaml:12:5: What is wrong. What to do.`
   public var description: String { "\(file):\(line):\(column): \(what) \(remedy)" }
 }
 
-/// All that is wrong with a definition.
+/// All problems of a definition.
 public struct DefinitionProblems: Error, Sendable, Equatable, CustomStringConvertible {
-  /// They stand in the order of their places. There is one at least.
+  /// The problems, in the order of their places. There is at least one.
   public let problems: [DefinitionProblem]
 
-  /// Each problem has a line.
+  /// The problems, each on a line of its own.
   public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
@@ -43,7 +43,7 @@ struct ProblemList {
       DefinitionProblem(file: file, line: place.line, column: place.column, what: what, remedy: remedy))
   }
 
-  /// All of them; nil if there are none.
+  /// An error with all problems; nil if there are none.
   var error: DefinitionProblems? {
     guard !found.isEmpty else { return nil }
     return DefinitionProblems(problems: found.sorted { ($0.line, $0.column) < ($1.line, $1.column) })

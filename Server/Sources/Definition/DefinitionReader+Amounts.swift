@@ -1,12 +1,12 @@
 import Foundation
 import Yams
 
-/// Units of time or size, and how many seconds or bytes each has.
+/// Units of time or size, with the number of seconds or bytes of each.
 struct Units {
   /// The usual names, the smallest first.
   let names: [String]
   let factors: [String: Int]
-  /// What may stand in the file.
+  /// The text that says what may stand in the file.
   let remedy: String
   /// Whether 0 needs no unit, and is always within the range.
   let hasZero: Bool

@@ -6,13 +6,13 @@ extension DefinitionReader {
     "limits",
   ]
 
-  /// The definition. It counts for nothing if there are problems.
+  /// Reads the definition. The result must not be used if there are problems.
   mutating func app(_ check: AppDefinition.PredicateCheck) -> AppDefinition {
     var app = AppDefinition(id: "")
     var count = problems.found.count
     guard let entries = entries(document.root, "The definition", "key") else { return app }
     let known = known(entries, Self.keys, "The definition", "key")
-    // A key that is not known may be `fields`, misspelt.
+    // An unknown key may be a misspelt `fields`.
     let areKeysKnown = problems.found.count == count
     if let entry = known["id"] {
       app.id = id(entry.value) ?? app.id

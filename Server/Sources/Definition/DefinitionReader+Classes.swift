@@ -1,11 +1,11 @@
 import Foundation
 import Yams
 
-/// What stands there by class.
+/// Reads what a definition says by class.
 extension DefinitionReader {
-  /// So many classes, and so many fields of a class, may be named.
+  /// The greatest number of classes, and of fields of a class.
   private static let mostNames = 200
-  /// A predicate has so many bytes at most.
+  /// The greatest size of a predicate in bytes.
   private static let mostPredicateBytes = 8_192
 
   // MARK: - Names
@@ -17,7 +17,7 @@ extension DefinitionReader {
     return text
   }
 
-  /// Whether a name is one that classes and properties may have.
+  /// Whether classes and properties may have a name.
   ///
   /// Predicates can use such names without escapes.
   private mutating func check(_ name: String, at place: Place, _ owner: String) -> Bool {
@@ -67,7 +67,7 @@ extension DefinitionReader {
           "Remove some: \(Self.mostNames) are the most.")
       }
       var names: [String] = []
-      // What is too much is not read: each name is compared with those before it.
+      // Names beyond the limit are not read, because each name is compared with those before it.
       for node in nodes.prefix(Self.mostNames) {
         guard let name = name(node, "A field of \(Wording.shown(entry.name))") else { continue }
         guard !names.contains(name) else {
@@ -94,8 +94,8 @@ extension DefinitionReader {
 
   // MARK: - Rights
 
-  /// - Parameter areFieldsKnown: predicates are checked only if they are, since the check would complain of
-  ///   fields that are missing because of another problem.
+  /// - Parameter areFieldsKnown: true if the fields were read without problems. Predicates are checked only then,
+  ///   because the check would otherwise complain of fields that are missing because of another problem.
   mutating func rights(
     _ node: Node, _ app: AppDefinition, areFieldsKnown: Bool, _ check: AppDefinition.PredicateCheck
   ) -> [String: AppDefinition.Rights] {
@@ -134,7 +134,7 @@ extension DefinitionReader {
       return nil
     }
     let predicate = content.trimmingCharacters(in: .whitespacesAndNewlines)
-    // An empty predicate would hold for every object, which nobody means who leaves a right empty.
+    // An empty predicate would hold for every object. Nobody who leaves a right empty means that.
     guard !predicate.isEmpty else {
       refuse(entry.value, owner, remedy)
       return nil
@@ -154,7 +154,7 @@ extension DefinitionReader {
     return AppDefinition.Rule(text: text, line: place.line, column: place.column)
   }
 
-  /// Whether `$partition` stands in a predicate, and not in a longer name.
+  /// Whether a predicate contains `$partition`, and not only as a part of a longer name.
   private static func usesPartition(_ text: String) -> Bool {
     text.components(separatedBy: "$partition").dropFirst().contains { rest in
       guard let next = rest.first else { return true }

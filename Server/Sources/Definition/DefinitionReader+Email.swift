@@ -1,7 +1,7 @@
 import Foundation
 import Yams
 
-/// How mails reach users.
+/// Reads how mails reach users.
 extension DefinitionReader {
   mutating func email(_ node: Node) -> AppDefinition.Email {
     var email = AppDefinition.Email()

@@ -1,9 +1,9 @@
 import Yams
 
-/// Reads the nodes of a definition, and notes what is wrong with them.
+/// Reads the nodes of a definition, and notes the problems in them.
 ///
-/// What is wrong has no value, and the reader goes on with the rest. Messages name what they are about by an
-/// owner, which begins a sentence: `'limits'`, `The fields of 'Task'`.
+/// A node with a problem has no value, and the reader goes on with the others. Messages name the thing that they are
+/// about by an owner, which begins a sentence: `'limits'`, `The fields of 'Task'`.
 struct DefinitionReader {
   let document: DefinitionDocument
   var problems: ProblemList
@@ -18,9 +18,9 @@ struct DefinitionReader {
 
   // MARK: - Mappings
 
-  /// The entries of a mapping, each name once; nil if the node is none.
+  /// The entries of a mapping, each name once; nil if the node is not a mapping.
   ///
-  /// - Parameter noun: messages call a key so.
+  /// - Parameter noun: the word for a key in messages.
   mutating func entries(_ node: Node, _ owner: String, _ noun: String) -> [Entry]? {
     guard case .mapping(let mapping) = node else {
       refuse(node, owner, "Write a line `name: value` for each \(noun).")
@@ -48,7 +48,7 @@ struct DefinitionReader {
     return entries
   }
 
-  /// By name the entries whose names are known. The others are reported.
+  /// The entries whose names are known, by name. The others are reported.
   mutating func known(
     _ entries: [Entry], _ names: [String], _ owner: String, _ noun: String
   ) -> [String: Entry] {
@@ -65,7 +65,7 @@ struct DefinitionReader {
     return known
   }
 
-  /// Tells which names there are, and which of them is meant by a wrong one.
+  /// A sentence that lists the names, and says which of them a wrong name may mean.
   static func choice(_ wrong: String, _ names: [String], _ plural: String) -> String {
     let near = NearName.nearest(to: wrong, among: names).map { "Did you mean '\($0)'? " } ?? ""
     return "\(near)\(plural) are \(Wording.list(names))."
@@ -128,7 +128,7 @@ struct DefinitionReader {
 }
 
 extension Node.Scalar {
-  /// Whether YAML takes it for no value.
+  /// Whether YAML takes the scalar for no value.
   fileprivate var isNothing: Bool {
     style == .plain && ["", "~", "null", "Null", "NULL"].contains(string)
   }

@@ -17,12 +17,12 @@ extension Place {
 /// The text of a definition, and where its lines begin.
 struct DefinitionText {
   let scalars: [Unicode.Scalar]
-  /// By line the offset of its first scalar. A line break at the end of the text begins no line.
+  /// The offset of the first scalar of each line. A line break at the end of the text begins no line.
   private let lineStarts: [Int]
 
   init(_ text: String) {
     var scalars = Array(text.unicodeScalars)
-    // Editors do not show a byte order mark, so that nobody counts it as a column.
+    // Editors do not show a byte order mark, so nobody counts it as a column.
     if scalars.first == "\u{FEFF}" { scalars.removeFirst() }
     var lineStarts = [0]
     for (offset, scalar) in scalars.enumerated() where scalar == "\n" && offset + 1 < scalars.count {
@@ -50,8 +50,8 @@ struct DefinitionText {
   /// The scalar at a place; nil behind the end of the text.
   func scalar(at place: Place) -> Unicode.Scalar? { offset(of: place).map { scalars[$0] } }
 
-  /// The place itself, or the end of the last line where the place is behind it: what ends too early is found
-  /// missing on a line that the file does not have.
+  /// The place itself, or the end of the last line if the place is behind it. A text that ends too early has its
+  /// problem on a line that the file does not have.
   func within(_ place: Place) -> Place {
     guard place.line > lineStarts.count else { return place }
     let line = scalars[lineStarts[lineStarts.count - 1]...].prefix { $0 != "\n" && $0 != "\r" }

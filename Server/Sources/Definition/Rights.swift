@@ -1,13 +1,13 @@
 extension AppDefinition {
   /// A predicate that says for which objects users have a right, and where it stands in the file.
   public struct Rule: Sendable, Equatable {
-    /// The predicate in the query language, 1 to 8,192 bytes, without blanks at its ends. Where the file says
-    /// `true` or `false`, it is `TRUEPREDICATE` or `FALSEPREDICATE`.
+    /// The predicate in the query language, 1 to 8,192 bytes, without blanks at its ends. If the file says `true` or
+    /// `false`, it is `TRUEPREDICATE` or `FALSEPREDICATE`.
     public var text: String
-    /// The line that the predicate begins on; the first is 1.
+    /// The line on which the predicate begins; the first line is 1.
     public var line: Int
-    /// The column that the predicate begins at, in Unicode scalars; the first is 1. Where there is a quote or
-    /// one of the signs `|` and `>`, it is the column of that.
+    /// The column at which the predicate begins, in Unicode scalars; the first column is 1. If the predicate begins
+    /// with a quote or one of the signs `|` and `>`, it is the column of that.
     public var column: Int
 
     public init(text: String, line: Int, column: Int) {
@@ -17,13 +17,13 @@ extension AppDefinition {
 
   /// What users may do with the objects of a class. A right that is nil is refused.
   public struct Rights: Sendable, Equatable {
-    /// `read`: who sees an object. The default is nil.
+    /// `read`: the rule that says who sees an object. The default is nil.
     public var read: Rule?
-    /// `write`: who changes an object. The default is nil.
+    /// `write`: the rule that says who changes an object. The default is nil.
     public var write: Rule?
-    /// `insert`: who makes an object. The default is `write`.
+    /// `insert`: the rule that says who creates an object. The default is `write`.
     public var insert: Rule?
-    /// `delete`: who deletes an object. The default is `write`.
+    /// `delete`: the rule that says who deletes an object. The default is `write`.
     public var delete: Rule?
 
     /// - Parameters:

@@ -1,7 +1,7 @@
 import Foundation
 
 extension AppDefinition {
-  /// A definition with comments, which is a start for one of your own. It reads without problems.
+  /// A definition with comments, from which people can make their own. It reads without problems.
   public static let sample = """
     # An app of the server. Times have a unit (minutes, hours or days), sizes too (KiB, MiB or GiB).
 

@@ -1,12 +1,13 @@
-/// What is checked before the text is read as YAML.
+/// The checks of the text before it is read as YAML.
 extension DefinitionText {
-  /// So many problems of characters are told at most: a file of another kind has them everywhere.
+  /// The greatest number of problems with characters that are reported. It is limited because a file of another kind
+  /// has them everywhere.
   private static let mostProblems = 20
 
   /// Reports tabs before a line, and characters that can't be seen.
   ///
-  /// The latter are those that YAML does not have, and line breaks that most editors do not show as such, so
-  /// that YAML would count more lines than people do.
+  /// Characters that can't be seen are those that YAML does not have, and line breaks that most editors do not show as
+  /// such. With these YAML would count more lines than people do.
   func checkCharacters(_ problems: inout ProblemList) {
     var isIndentation = true
     for (offset, scalar) in scalars.enumerated() {
@@ -39,11 +40,11 @@ extension DefinitionText {
     }
   }
 
-  /// Reports `*name` where `&name` stands somewhere.
+  /// Reports `*name` if `&name` stands somewhere in the text.
   ///
-  /// The reader of YAML copies what such an alias stands for, and a short text can make it copy without end.
-  /// That is why they are looked for before. The search looks into quotes and comments too, which hardly ever
-  /// have both signs with the same name.
+  /// The reader of YAML copies what such an alias stands for, and a short text can make it copy without end. That is
+  /// why aliases are searched before. The search includes quotes and comments, which hardly ever have both signs with
+  /// the same name.
   func checkAliases(_ problems: inout ProblemList) {
     let anchors = Set(names(behind: "&").map(\.name))
     guard !anchors.isEmpty else { return }

@@ -1,6 +1,6 @@
-/// How messages write names and lists of them.
+/// The form of names, and of lists of names, in messages.
 enum Wording {
-  /// A name or a text in quotes: cut where it is long, and without characters that would change a terminal.
+  /// A name or a text in quotes. It is cut if it is long, and has no characters that would change a terminal.
   static func shown(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(60) {
@@ -11,16 +11,16 @@ enum Wording {
     return "'\(String(shown))\(isCut ? "…" : "")'"
   }
 
-  /// The form is `a, b and c`.
+  /// A list of names in the form `a, b and c`.
   static func list(_ names: [String], _ word: String = "and") -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     return "\(names.dropLast().joined(separator: ", ")) \(word) \(last)"
   }
 }
 
-/// Finds what somebody meant who wrote a name wrongly.
+/// Finds the name that a misspelt name may mean.
 enum NearName {
-  /// The name that is nearest to a wrong one; nil if all are far from it.
+  /// The name that is nearest to a wrong one; nil if all names are far from it.
   static func nearest(to wrong: String, among names: [String]) -> String? {
     let bytes = folded(wrong)
     guard bytes.count <= 40 else { return nil }
@@ -34,7 +34,7 @@ enum NearName {
     name.lowercased().utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }
   }
 
-  /// How many bytes must be added, removed, replaced, or exchanged with their neighbours.
+  /// The number of bytes that must be added, removed, replaced, or exchanged with their neighbours.
   private static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var before: [Int] = []
     var last = Array(0...second.count)

@@ -2,20 +2,20 @@ import NIOCore
 
 /// Sees the bytes of a connection before they are read as HTTP.
 ///
-/// The reader of HTTP tells of whole heads only. This one tells when the first byte of one comes.
+/// The reader of HTTP reports complete heads only. This handler reports the first byte of a head.
 final class ByteWatch: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
-  /// What comes is thrown away.
+  /// True if the bytes that come are thrown away.
   var isClosed = false
-  /// Called whenever bytes come.
+  /// It is called whenever bytes come.
   var onBytes: (() -> Void)?
-  /// The bytes of the first line since the last request was answered, as far as it has come.
+  /// The number of bytes of the first line since the last request was answered, as far as the line has come.
   private(set) var firstLine = 0
   private var hasLine = false
 
-  /// What comes from now on begins with a line.
+  /// Counts from here on as the beginning of a first line.
   func restart() { (firstLine, hasLine) = (0, false) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

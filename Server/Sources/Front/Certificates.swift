@@ -13,10 +13,10 @@ final class Certificates: Sendable {
     current = try Mutex(Self.read(files))
   }
 
-  /// What the next connection uses.
+  /// The certificate and the key that the next connection uses.
   var context: NIOSSLContext { current.withLock { $0 } }
 
-  /// Reads the files again. Where that fails, the next connections use what was read before.
+  /// Reads the files again. If that fails, the next connections use what was read before.
   ///
   /// - Throws: `FrontError`.
   func reload() throws(FrontError) {
@@ -32,7 +32,7 @@ final class Certificates: Sendable {
       certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
     configuration.minimumTLSVersion = .tlsv12
     configuration.applicationProtocols = ["http/1.1"]
-    // A client that does not end its side of TLS keeps the connection open for so long.
+    // A client that does not end its side of TLS keeps the connection open for this time.
     configuration.shutdownTimeout = .seconds(2)
     let complete = configuration
     return try using(files.key) { _ in try NIOSSLContext(configuration: complete) }

@@ -10,17 +10,17 @@ struct FrontParts: Sendable {
   let sockets: any SocketService
   let logger: Logger
   let proxies: TrustedProxies
-  /// Those of TLS; nil for plain connections.
+  /// The certificates for TLS; nil for plain connections.
   let certificates: Certificates?
   let connections: Connections
   let unfinished: UnfinishedBytes
 }
 
-/// One connection, as its handlers know it.
+/// What the handlers of one connection know of it.
 struct Connection: Sendable {
   let peer: IPAddress?
   let parts: FrontParts
-  /// It tells the number of the connection and the address of its other end.
+  /// A logger that adds the number of the connection and the address of its other end.
   let logger: Logger
 
   var limits: FrontLimits { parts.settings.limits }
@@ -31,7 +31,7 @@ struct Connection: Sendable {
     client(of: head)?.description ?? ""
   }
 
-  /// A count of the bytes that the client of a request has sent and that are not whole.
+  /// A share for counting the bytes that the client of a request has sent and that are not complete.
   func share(of head: HTTPRequestHead) -> UnfinishedShare {
     UnfinishedShare(parts.unfinished, client(of: head)?.network)
   }
@@ -41,7 +41,7 @@ struct Connection: Sendable {
   }
 }
 
-/// A connection that is one too many.
+/// The error for a connection that is not admitted.
 struct ConnectionRefused: Error {}
 
 extension FrontParts {
@@ -84,8 +84,7 @@ extension FrontParts {
     limits.maxHeaderFieldSize = settings.limits.maximumHeaderBytes
     limits.maxHeaderListSize = settings.limits.maximumHeaderBytes
     limits.maxHeaderFieldCount = settings.limits.maximumHeaders
-    // What a client sends behind the handshake of a WebSocket, before it has the answer, is left to the
-    // WebSocket.
+    // What a client sends behind the handshake of a WebSocket before it has the answer is left to the WebSocket.
     let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
     let codec = HTTPCodec(
       watch: ByteWatch(), encoder: HTTPResponseEncoder(), decoder: ByteToMessageHandler(decoder))

@@ -5,13 +5,14 @@ import Synchronization
 final class Connections: Sendable {
   enum Admission {
     case admitted(UInt64)
-    /// The connection is one too many. So that many of them do not fill the log, only some are to be told.
+    /// The connection is not admitted. Only some refusals are to be logged, so that many of them do not fill the log.
     case refused(String, isToBeTold: Bool)
   }
 
   private struct Open {
     let channel: any Channel
-    /// Those of one network are counted together; nil: the connection counts in all only.
+    /// The network of the client. The connections of one network are counted together. If it is nil, the connection
+    /// counts in the total only.
     let network: [UInt8]?
   }
 
@@ -28,9 +29,10 @@ final class Connections: Sendable {
 
   init(_ limits: FrontLimits) { self.limits = limits }
 
-  /// Lets a connection in, with a number that no other has, or does not.
+  /// Admits a connection with a number of its own, or refuses it.
   ///
-  /// - Parameter address: whose connections are counted; nil for one that counts in all only.
+  /// - Parameter address: the address whose connections are counted; nil for a connection that counts in the total
+  ///   only.
   func open(_ channel: any Channel, address: IPAddress?) -> Admission {
     let network = address?.network
     return state.withLock { state in
@@ -51,7 +53,7 @@ final class Connections: Sendable {
     }
   }
 
-  /// One refusal in a second is told.
+  /// Whether a refusal is to be logged. At most one refusal in a second is.
   private static func isToBeTold(_ state: inout State) -> Bool {
     let now = NIODeadline.now()
     guard now >= state.nextTelling else { return false }
@@ -59,7 +61,7 @@ final class Connections: Sendable {
     return true
   }
 
-  /// A connection has been closed.
+  /// Notes that a connection has been closed.
   func close(_ number: UInt64) {
     state.withLock { state in
       guard let closed = state.open.removeValue(forKey: number), let network = closed.network else { return }
@@ -68,9 +70,9 @@ final class Connections: Sendable {
     }
   }
 
-  /// Lets no more connections in.
+  /// Admits no more connections.
   ///
-  /// - Returns: those that are open.
+  /// - Returns: the connections that are open.
   func stop() -> [any Channel] {
     state.withLock { state in
       state.isStopping = true

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// The one time that a connection waits for. It is used on the event loop of the connection only.
+/// The one deadline that a connection waits for. It is used on the event loop of the connection only.
 struct Deadline {
   private var scheduled: Scheduled<Void>?
 
-  /// Does something after a time, in place of what was to be done before.
+  /// Does work after a time, in place of the work that was scheduled before.
   mutating func set(_ time: Duration, on eventLoop: any EventLoop, _ work: @escaping () -> Void) {
     scheduled?.cancel()
     scheduled = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) { work() }

@@ -5,11 +5,11 @@ import Synchronization
 
 /// A server for HTTP/1.1 and WebSockets on one port.
 ///
-/// It knows what a request and a message are, and nothing of what they mean: an `HTTPService` answers the
-/// requests, and a `SocketService` says which of them become WebSockets. It runs until `stop`.
+/// It reads requests and messages, and knows nothing of their meaning: an `HTTPService` answers the requests, and a
+/// `SocketService` says which of them become WebSockets. It runs until `stop`.
 ///
-/// Its log tells of connections, of requests with their path and status, and of what was refused. It never
-/// tells headers, queries, bodies and messages.
+/// Its log has connections, requests with their path and status, and refusals. It never has headers, queries, bodies
+/// and messages.
 public final class Front: Sendable {
   /// The port that it listens on.
   public let port: Int
@@ -25,8 +25,8 @@ public final class Front: Sendable {
 
   /// Listens, and serves whoever connects.
   ///
-  /// - Throws: `FrontError` where the settings or the files for TLS are wrong, and an error of NIO where the
-  ///   address can't be found or is in use.
+  /// - Throws: `FrontError` if the settings or the files for TLS are wrong, and an error of NIO if the address can't be
+  ///   found or is in use.
   public static func start(
     _ settings: FrontSettings, http: any HTTPService, sockets: any SocketService = NoSockets(), logger: Logger
   ) async throws -> Front {
@@ -54,19 +54,20 @@ public final class Front: Sendable {
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelInitializer { channel in
-        // Where the system has no files left, it would be asked again at once, and again.
+        // If the system has no file descriptors left, accepting pauses for 100 ms. Otherwise it would be tried again at
+        // once, and again.
         channel.eventLoop.makeCompletedFuture {
           let handler = AcceptBackoffHandler(backoffProvider: { _ in .milliseconds(100) })
           try channel.pipeline.syncOperations.addHandler(handler)
         }
       }
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      // With more, a connection whose reading has stopped would still be read as often.
+      // With a greater value, a connection whose reading has stopped would still be read that often.
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in parts.start(channel) }
   }
 
-  /// Reads the files of `FrontSettings.tls` again; new connections use what they hold. Without TLS it does
+  /// Reads the files of `FrontSettings.tls` again. New connections use what is read. Without TLS the method does
   /// nothing.
   ///
   /// - Throws: `FrontError`. New connections go on with what was read before.
@@ -77,10 +78,9 @@ public final class Front: Sendable {
 
   /// Ends the front.
   ///
-  /// It takes no more connections. Requests that have come are answered, and then their connections are
-  /// closed; those without a request are closed at once. WebSockets are closed with 1001. What is left after
-  /// the grace is closed as it is, which takes up to 2 s more with TLS. A front that was stopped before is
-  /// left alone.
+  /// It takes no more connections. Requests that have come are answered, and then their connections are closed.
+  /// Connections without a request are closed at once. WebSockets are closed with 1001. What is left after the grace is
+  /// closed as it is, which takes up to 2 s more with TLS. A second call does nothing.
   public func stop(grace: Duration) async {
     let isFirst = isStopped.withLock { isStopped in
       defer { isStopped = true }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Times as HTTP writes them.
+/// Times in the form in which HTTP writes them.
 enum HTTPDate {
   static var now: String { text(of: Int(Date().timeIntervalSince1970)) }
 
   /// The text of a time, as in `Sun, 06 Nov 1994 08:49:37 GMT`.
   ///
-  /// - Parameter seconds: since 1970; none are less than 0.
+  /// - Parameter seconds: the seconds since 1970; less than 0 counts as 0.
   static func text(of seconds: Int) -> String {
     let (days, second) = max(0, seconds).quotientAndRemainder(dividingBy: 86_400)
     // 1970 began on a Thursday.

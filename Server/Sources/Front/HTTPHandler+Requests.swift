@@ -38,7 +38,7 @@ extension HTTPHandler {
     }
   }
 
-  /// Counts what has come of a body, until the request is answered.
+  /// Counts the bytes of a body that have come, until the request is answered.
   private func count(_ incoming: IncomingRequest) throws(Refusal) {
     var share = unfinished ?? connection.share(of: incoming.head)
     let isFree = share.set(incoming.body.count)
@@ -46,7 +46,7 @@ extension HTTPHandler {
     guard isFree else { throw .tooMuch }
   }
 
-  /// The body of the request is kept no more.
+  /// Stops counting the body of the request, which is not kept any more.
   func forgetBody() {
     _ = unfinished?.set(0)
     unfinished = nil
@@ -77,13 +77,13 @@ extension HTTPHandler {
 
   // MARK: - Responses
 
-  /// A service has answered.
+  /// Sends the response of a service.
   func answer(with response: HTTPResponse) {
     guard case .answering(let exchange) = state else { return }
     task = nil
     log(response, exchange)
-    // A client that asks for another protocol gets no more requests read: the reader of HTTP has stopped
-    // behind this one.
+    // If a client asks for another protocol, the reader of HTTP has stopped behind this request. So no more requests
+    // are read.
     let keepsAlive =
       exchange.head.isKeepAlive && !exchange.head.headers.contains(name: "upgrade") && !isStopping
       && !isOverfull
@@ -99,9 +99,9 @@ extension HTTPHandler {
       ])
   }
 
-  /// Answers a request without asking the service, and ends the connection behind it.
+  /// Answers a request without asking the service, and ends the connection after it.
   ///
-  /// - Parameter head: that of the request; nil where it has not come.
+  /// - Parameter head: the head of the request; nil if it has not come.
   func refuse(_ refusal: Refusal, _ head: HTTPRequestHead? = nil) {
     connection.logger.notice(
       "A request is refused. \(refusal.text)", metadata: ["status": "\(refusal.status)"])

@@ -68,7 +68,7 @@ extension HTTPHandler {
     }
     pipeline.removeHandler(codec.encoder, promise: nil)
     pipeline.removeHandler(codec.watch, promise: nil)
-    // The decoder leaves later, and passes on what the client has sent behind its handshake.
+    // The decoder is removed later, and passes on what the client has sent behind its handshake.
     pipeline.removeHandler(codec.decoder).assumeIsolated().whenComplete { _ in self.leave() }
   }
 

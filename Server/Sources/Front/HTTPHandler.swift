@@ -2,14 +2,14 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// The handlers that stand in front of the one for HTTP, and that a WebSocket does not need.
+/// The handlers in front of the `HTTPHandler` that a WebSocket does not need.
 struct HTTPCodec {
   let watch: ByteWatch
   let encoder: HTTPResponseEncoder
   let decoder: ByteToMessageHandler<HTTPRequestDecoder>
 }
 
-/// The front stops: requests under way are answered, and no more are taken.
+/// The event that the front stops: requests under way are answered, and no more are taken.
 struct StopEvent: Sendable {}
 
 /// Answers the requests of one connection, one at a time and in their order.
@@ -23,16 +23,16 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = HTTPServerResponsePart
 
   enum State {
-    /// The next thing to come is the head of a request.
+    /// The handler waits for the head of a request.
     case waiting
-    /// A head has come, and its body comes.
+    /// A head has come, and its body is coming.
     case receiving(IncomingRequest)
     /// A service has the request.
     case answering(Exchange)
     /// The response has been written, and the client has not taken all of it.
     case writing(keepsAlive: Bool)
-    /// The last response is sent. What still comes is thrown away. If the connection was closed at once, the
-    /// system would tell the client so before it has read the response, where the client was still sending.
+    /// The last response is sent, and what still comes is thrown away. If the connection was closed at once while the
+    /// client was still sending, the system would tell the client of that before it has read the response.
     case ending
     /// The connection is a WebSocket.
     case upgraded
@@ -56,20 +56,20 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
   let loop: ConnectionLoop
   private(set) var context: ChannelHandlerContext?
   var state = State.waiting
-  /// What the service does.
+  /// The task in which the service answers.
   var task: Task<Void, Never>?
   private(set) var isStopping = false
-  /// The channel has asked for bytes, and was not given any.
+  /// True if the channel wanted to read and this handler has not let it.
   private var isReadHeld = false
   private var queue = CircularBuffer<Item>()
   private var isTaking = false
-  /// So much has come at once that some of it was thrown away.
+  /// True if so much came at once that some of it was thrown away.
   private(set) var isOverfull = false
-  /// Bytes of the next request have come.
+  /// True if bytes of the next request have come.
   private(set) var hasBegun = false
   private var hasAnswered = false
   private var deadline = Deadline()
-  /// The body of the request, as far as it has come; nil where none has.
+  /// The count of the bytes of the request's body that have come; nil if none have.
   var unfinished: UnfinishedShare?
 
   private static let maximumQueue = 512
@@ -125,7 +125,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case (.upgraded, _): context.fireErrorCaught(error)
     case (.ending, is HTTPParserError), (_, is ByteToMessageDecoderError): break
     case (_, let error as HTTPParserError):
-      // Where the connection has ended within a request, nobody reads an answer.
+      // If the connection has ended within a request, nobody reads an answer.
       if context.channel.isActive { enqueue(.failure(error)) }
     default:
       connection.logger.debug("A connection fails.", metadata: ["reason": "\(type(of: error))"])
@@ -143,7 +143,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
   // MARK: - The queue
 
   private func enqueue(_ item: Item) {
-    // So much comes without being asked for only where the client ends the connection behind it.
+    // So much comes without being asked for only if the client ends the connection after it.
     if queue.count >= Self.maximumQueue { isOverfull = true }
     if !isOverfull { queue.append(item) }
     takeQueued()
@@ -169,7 +169,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// Reads what the channel was not given before.
+  /// Lets the channel read if it wanted to before and was not let.
   func resumeReading() {
     guard isReadHeld else { return }
     isReadHeld = false
@@ -198,7 +198,7 @@ final class HTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// The response to a request has been taken, and the connection is there for more.
+  /// Makes the connection ready for the next request, after the client has taken the response.
   func becomeReady() {
     state = .waiting
     (hasAnswered, hasBegun) = (true, false)

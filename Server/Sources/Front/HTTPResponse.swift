@@ -1,14 +1,14 @@
 import Foundation
 
-/// What a request is answered with.
+/// The response to a request.
 public struct HTTPResponse: Sendable {
-  /// From 200 to 599. The front sends 500 in place of any other.
+  /// The status, from 200 to 599. The front sends 500 in place of any other.
   public var status: Int
   /// The header `Content-Type`; nil for none.
   public var contentType: String?
   public var body: [UInt8]
-  /// More headers. Those that the front sets are left out: `Connection`, `Content-Length`, `Content-Type`,
-  /// `Date` and `Transfer-Encoding`. So are those whose names or values HTTP does not allow.
+  /// More headers. Headers that the front sets are left out: `Connection`, `Content-Length`, `Content-Type`, `Date` and
+  /// `Transfer-Encoding`. So are headers whose names or values HTTP does not allow.
   public var headers: [(name: String, value: String)]
 
   public init(
@@ -17,10 +17,9 @@ public struct HTTPResponse: Sendable {
     (self.status, self.contentType, self.body, self.headers) = (status, contentType, body, headers)
   }
 
-  /// A value as JSON, whose keys are sorted.
+  /// A response with a value as JSON. The keys are sorted.
   ///
-  /// A value that can't be encoded, as one with an infinite number, makes an empty response with the status
-  /// 500.
+  /// A value that can't be encoded, such as one with an infinite number, gives an empty response with the status 500.
   public static func json(_ value: some Encodable, status: Int = 200) -> HTTPResponse {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -28,12 +27,12 @@ public struct HTTPResponse: Sendable {
     return json(bytes: Array(data), status: status)
   }
 
-  /// JSON that is encoded already.
+  /// A response with JSON that is encoded already.
   public static func json(bytes: [UInt8], status: Int = 200) -> HTTPResponse {
     HTTPResponse(status: status, contentType: "application/json", body: bytes)
   }
 
-  /// A text for people.
+  /// A response with a text for people.
   public static func text(_ text: String, status: Int = 200) -> HTTPResponse {
     HTTPResponse(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
   }

@@ -1,8 +1,8 @@
 import NIOHTTP1
 
-/// The first half of the handshake of a WebSocket (RFC 6455, section 4.2.1), which is right.
+/// A valid first half of the handshake of a WebSocket (RFC 6455, section 4.2.1).
 struct Handshake: Sendable {
-  /// What the client lists in `Sec-WebSocket-Protocol`.
+  /// The subprotocols that the client lists in `Sec-WebSocket-Protocol`.
   let protocols: [String]
 
   static func isAsked(by head: HTTPRequestHead) -> Bool {
@@ -20,7 +20,7 @@ struct Handshake: Sendable {
     self.protocols = protocols.map(String.init)
   }
 
-  /// A key is 16 bytes in base64.
+  /// Whether a text is a key: 16 bytes in base64.
   private static func isKey(_ text: String) -> Bool {
     text.utf8.count == 24 && text.hasSuffix("==")
       && text.utf8.dropLast(2).allSatisfy { byte in

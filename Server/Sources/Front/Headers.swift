@@ -1,6 +1,6 @@
 /// The headers of a request, in the order in which they came.
 ///
-/// How many bytes and how many headers there may be is limited (`FrontLimits`).
+/// Their number and size are limited (`FrontLimits`).
 public struct Headers: Sendable, Equatable {
   private struct Field: Sendable, Equatable {
     let name: String
@@ -13,13 +13,13 @@ public struct Headers: Sendable, Equatable {
     self.fields = fields.map { Field(name: $0.name.lowercased(), value: $0.value) }
   }
 
-  /// The value of the first header with a name, in which case does not count.
+  /// The value of the first header with a name. Upper and lower case are equal in names.
   public subscript(name: String) -> String? {
     let name = name.lowercased()
     return fields.first { $0.name == name }?.value
   }
 
-  /// The values of all headers with a name, in which case does not count.
+  /// The values of all headers with a name. Upper and lower case are equal in names.
   public func all(_ name: String) -> [String] {
     let name = name.lowercased()
     return fields.filter { $0.name == name }.map(\.value)

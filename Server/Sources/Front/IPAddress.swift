@@ -1,8 +1,8 @@
 /// An address of IPv4 or of IPv6.
 ///
-/// One of IPv4 that is written as one of IPv6, as a socket for both tells it, is the same as the one of IPv4.
+/// An IPv4 address that is written as an IPv6 address, as a socket for both gives it, equals the IPv4 address.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-  /// 4 bytes or 16.
+  /// The bytes of the address: 4 or 16.
   let bytes: [UInt8]
 
   package init?(_ text: some StringProtocol) {
@@ -11,11 +11,11 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     self.bytes = bytes.count == 16 && bytes.prefix(12) == Self.mapped ? Array(bytes.suffix(4)) : bytes
   }
 
-  /// What the addresses of IPv4 begin with where they are written as those of IPv6.
+  /// The bytes with which IPv4 addresses begin when they are written as IPv6 addresses.
   private static let mapped: ArraySlice<UInt8> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 
-  /// What one client has for certain: the address in IPv4, and in IPv6, in which a client gets 64 bits to
-  /// choose addresses with, the other 64.
+  /// The part of the address that a client can't choose: the whole address in IPv4, and the first 64 bits in IPv6,
+  /// where a client chooses the other 64 bits itself.
   var network: [UInt8] { bytes.count == 4 ? bytes : Array(bytes.prefix(8)) }
 
   private static func shortBytes(_ text: Substring) -> [UInt8]? {
@@ -33,7 +33,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   private static func longBytes(_ text: Substring) -> [UInt8]? {
     var groups = text.split(separator: ":", omittingEmptySubsequences: false)
     guard groups.count >= 3 else { return nil }
-    // "::" at one of the ends makes two empty groups, and elsewhere one.
+    // "::" makes two empty groups at the beginning or the end, and elsewhere one.
     if groups[0].isEmpty {
       guard groups[1].isEmpty else { return nil }
       groups.removeFirst()
@@ -64,7 +64,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     return [UInt8(value >> 8), UInt8(value & 0xff)]
   }
 
-  /// The conversions of the standard library accept a sign too.
+  /// Whether a text has only digits. This is checked because the conversions of the standard library accept a sign too.
   private static func isDigits(_ text: Substring, upTo maximum: Int, base: Int) -> Bool {
     (1...maximum).contains(text.utf8.count)
       && text.allSatisfy { $0.isASCII && ($0.hexDigitValue.map { $0 < base } ?? false) }
@@ -79,7 +79,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
       + texts[gap.upperBound...].joined(separator: ":")
   }
 
-  /// The longest run of two or more zeros, the first of several.
+  /// The longest run of two or more zeros; the first one if several are equally long.
   private static func longestGap(_ groups: [UInt16]) -> Range<Int>? {
     var longest = 0..<1
     var start = 0

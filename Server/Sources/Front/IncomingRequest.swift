@@ -8,9 +8,9 @@ import NIOHTTP1
 package final class IncomingRequest {
   let head: HTTPRequestHead
   let target: RequestTarget
-  /// The request asks for a WebSocket.
+  /// The handshake; nil if the request does not ask for a WebSocket.
   let handshake: Handshake?
-  /// The client waits for a word before it sends the body.
+  /// True if the client waits for the status 100 before it sends the body.
   let expectsContinue: Bool
   private let maximumBody: Int
   private(set) var body: [UInt8] = []
@@ -19,8 +19,7 @@ package final class IncomingRequest {
   package init(_ head: HTTPRequestHead, _ limits: FrontLimits) throws(Refusal) {
     guard head.uri.utf8.count <= limits.maximumURL else { throw .urlTooLong }
     guard head.method != .CONNECT && head.method != .TRACE else { throw .unknownMethod }
-    // Requests of HTTP/1.0 may have no host. More than one would be read differently by a proxy and by this
-    // server.
+    // Requests of HTTP/1.0 may have no host. A proxy and this server might read more than one host differently.
     let hosts = head.headers["host"].count
     guard hosts == 1 || (hosts == 0 && head.isOld) else { throw .malformed }
     self.head = head
@@ -45,9 +44,9 @@ package final class IncomingRequest {
     body.append(contentsOf: bytes.readableBytesView)
   }
 
-  /// The request, all of which has come.
+  /// The complete request.
   ///
-  /// - Parameter address: that of the client.
+  /// - Parameter address: the address of the client.
   package func request(address: String) -> HTTPRequest {
     HTTPRequest(
       method: head.method.rawValue, path: target.path, query: target.query,
@@ -56,7 +55,7 @@ package final class IncomingRequest {
 }
 
 extension HTTPRequestHead {
-  /// The client speaks HTTP/1.0, or an older version.
+  /// Whether the client speaks HTTP/1.0 or an older version.
   var isOld: Bool { version.major < 1 || (version.major == 1 && version.minor == 0) }
 
   var hasBody: Bool {

@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// A request that the front answers itself. The connection is closed behind the response.
+/// A refusal of a request, which the front answers itself. The connection is closed after the response.
 package struct Refusal: Error, Sendable {
   package let status: Int
   let text: String
@@ -28,7 +28,7 @@ package struct Refusal: Error, Sendable {
   static let stopping = Refusal(status: 503, text: "The server stops.")
   static let unknownVersion = Refusal(status: 505, text: "The server speaks HTTP/1.1.")
 
-  /// - Parameter isInURL: the first line of the request alone is too long.
+  /// - Parameter isInURL: true if the first line of the request alone is too long.
   init(_ error: HTTPParserError, isInURL: Bool) {
     self =
       switch error {

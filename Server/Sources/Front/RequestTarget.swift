@@ -5,9 +5,9 @@ package struct RequestTarget: Equatable, Sendable {
   /// The path as the client wrote it, for the log. It holds visible ASCII characters only.
   let written: String
 
-  /// Reads what stands behind the method in the first line of a request.
+  /// Reads the target: what is behind the method in the first line of a request.
   ///
-  /// - Parameter isOptions: the method is `OPTIONS`, which may be about no path: its target is `*` then.
+  /// - Parameter isOptions: true if the method is `OPTIONS`. Its target may be `*`, which is no path.
   package init(_ text: String, isOptions: Bool) throws(Refusal) {
     guard !text.isEmpty, text.utf8.allSatisfy(Self.isAllowed) else { throw .malformed }
     if text == "*" && isOptions {
@@ -21,12 +21,12 @@ package struct RequestTarget: Equatable, Sendable {
     query = try sides.count > 1 ? Self.query(sides[1]) : [:]
   }
 
-  /// A `#` begins what a client keeps for itself.
+  /// Whether a byte may be in a target. A `#` may not, because it begins the part of a URL that a client does not send.
   private static func isAllowed(_ byte: UInt8) -> Bool {
     (0x21...0x7e).contains(byte) && byte != UInt8(ascii: "#")
   }
 
-  /// The target without the scheme and the host, which a client of a proxy writes in front of the path.
+  /// The target without the scheme and the host that a client of a proxy writes in front of the path.
   private static func relative(_ text: String) throws(Refusal) -> Substring {
     if text.hasPrefix("/") { return text[...] }
     let schemes = ["http://", "https://"]
@@ -59,8 +59,8 @@ package struct RequestTarget: Equatable, Sendable {
     return query
   }
 
-  /// A part with the bytes in place of `%` and two digits; nil where the digits are missing, and where the
-  /// bytes are no valid text, or hold a zero, which would end a text in C.
+  /// A part with bytes in place of each `%` and its two digits; nil if digits are missing, if the bytes are not valid
+  /// UTF-8, and if they contain a zero, which would end a text in C.
   static func decoded(_ text: Substring, plusIsSpace: Bool) -> String? {
     var bytes: [UInt8] = []
     var source = text.utf8.makeIterator()

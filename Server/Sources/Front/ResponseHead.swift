@@ -1,10 +1,9 @@
 import NIOHTTP1
 
 extension HTTPResponse {
-  /// The head that tells a client of the response.
+  /// The head of the response.
   ///
-  /// - Parameter isOld: the client speaks HTTP/1.0, in which a connection ends unless both sides say
-  ///   otherwise.
+  /// - Parameter isOld: true if the client speaks HTTP/1.0, in which a connection ends unless both sides say otherwise.
   func head(keepsAlive: Bool, isOld: Bool) -> HTTPResponseHead {
     var all = HTTPHeaders()
     all.add(name: "date", value: HTTPDate.now)
@@ -22,14 +21,15 @@ extension HTTPResponse {
 
   var sentStatus: Int { (200...599).contains(status) ? status : 500 }
 
-  /// HTTP allows the response a body.
+  /// Whether HTTP allows the response a body.
   var mayHaveBody: Bool { sentStatus != 204 && sentStatus != 304 }
 
   private static let ownHeaders: Set<String> = [
     "connection", "content-length", "content-type", "date", "transfer-encoding",
   ]
 
-  /// A value with a line break would begin another header, or another response.
+  /// Whether a header may be sent. A value with a line break may not, because it would begin another header or another
+  /// response.
   private func isSendable(_ header: (name: String, value: String)) -> Bool {
     HTTPToken.isToken(header.name) && Self.isValue(header.value)
       && !Self.ownHeaders.contains(header.name.lowercased())
@@ -40,7 +40,7 @@ extension HTTPResponse {
   }
 }
 
-/// The names of headers and of protocols.
+/// The form of the names of headers and of subprotocols.
 enum HTTPToken {
   static func isToken(_ text: some StringProtocol) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy(isTokenByte)

@@ -10,8 +10,8 @@ final class SocketChannel: ChannelDuplexHandler {
 
   enum State {
     case open
-    /// This side has said that it ends the WebSocket, and waits for the other to say so too. Messages are
-    /// thrown away.
+    /// This side has said that it ends the WebSocket, and waits for the other side to say so too. Messages that come
+    /// are thrown away.
     case closing
     /// Nothing more is sent, and what comes is thrown away until the other side has closed the connection.
     case ending
@@ -25,14 +25,14 @@ final class SocketChannel: ChannelDuplexHandler {
   private(set) var state = State.open
   private var socket: Socket?
   private var reader: FrameReader
-  /// What has come and was not read yet, because the handler has paused.
+  /// The bytes that have come and were not read yet, because the handler has paused.
   private var pending = ByteBuffer()
   private var isDelivering = false
-  /// The channel has asked for bytes, and was not given any.
+  /// True if the channel wanted to read and this handler has not let it.
   private var isReadHeld = false
   private var closeDeadline = Deadline()
   private var messageDeadline = Deadline()
-  /// The time for what is not whole yet runs.
+  /// True while the time for a message that is not complete runs.
   private var isTimed = false
   private var unfinished: UnfinishedShare
   var life: SocketLife
@@ -109,7 +109,7 @@ final class SocketChannel: ChannelDuplexHandler {
     if isPaused { isReadHeld = true } else { context.read() }
   }
 
-  /// The handler may have resumed.
+  /// Goes on reading if the handler has resumed.
   func goOn() {
     guard !isPaused else { return }
     life.noteBytes()
@@ -129,7 +129,7 @@ final class SocketChannel: ChannelDuplexHandler {
     isDelivering = true
     defer { isDelivering = false }
     while takesFrames, let event = reader.next(&pending) { take(event) }
-    // An empty buffer keeps no memory, of which a connection that waits needs none.
+    // A new empty buffer has no memory, and a connection that waits needs none.
     if pending.readableBytes == 0 { pending = ByteBuffer() }
     noteUnfinished()
   }
@@ -150,7 +150,7 @@ final class SocketChannel: ChannelDuplexHandler {
 
   // MARK: - What is not whole
 
-  /// Counts what has come and was not taken, and lets the time run for it.
+  /// Counts the bytes that have come and were not taken, and lets the time for an incomplete message run.
   private func noteUnfinished() {
     guard state == .open || state == .closing else { return forgetUnfinished() }
     guard unfinished.set(reader.unfinishedBytes + pending.readableBytes) else { return fail(.tooMuch) }
@@ -168,7 +168,7 @@ final class SocketChannel: ChannelDuplexHandler {
 
   private func messageIsLate() {
     guard state == .open || state == .closing else { return }
-    // While this side reads nothing, nothing can come.
+    // While this side reads nothing, the message can't come.
     if isPaused { return awaitMessage() }
     fail(.tooSlow)
   }
@@ -179,7 +179,7 @@ final class SocketChannel: ChannelDuplexHandler {
     messageDeadline.cancel()
   }
 
-  /// Nothing more is read.
+  /// Forgets what is incomplete, because nothing more is read.
   private func forgetUnfinished() {
     stopTiming()
     _ = unfinished.set(0)
@@ -194,7 +194,7 @@ final class SocketChannel: ChannelDuplexHandler {
     state = .closing
     connection.logger.debug("A WebSocket is closed.", metadata: ["status": "\(code)"])
     let written = context.eventLoop.makePromise(of: Void.self)
-    // What was sent before may take long. Only the answer has its time.
+    // What was sent before may take long, so the time runs only for the answer.
     written.futureResult.assumeIsolated().whenComplete { _ in self.limitClosing() }
     context.writeAndFlush(Self.wrapOutboundOut(FrameWriter(.server).close(code, reason)), promise: written)
     deliver()
@@ -208,7 +208,7 @@ final class SocketChannel: ChannelDuplexHandler {
     }
   }
 
-  /// The other side has said that it ends the WebSocket. A server closes the connection then.
+  /// Answers that the other side ends the WebSocket. Then this side closes the connection, as a server has to.
   private func noteClose(_ code: UInt16?) {
     guard let context else { return }
     let isAnswer = state == .closing
@@ -220,8 +220,8 @@ final class SocketChannel: ChannelDuplexHandler {
     context.writeAndFlush(Self.wrapOutboundOut(FrameWriter(.server).close(code, "")), promise: written)
   }
 
-  /// The other side has broken a rule. The code reaches it only if what it still sends is taken: the system
-  /// would tell it of a closed connection before it has read the code.
+  /// Ends the WebSocket because the other side has broken a rule. The code reaches it only if this side takes what it
+  /// still sends. Otherwise the system would tell it of a closed connection before it has read the code.
   private func fail(_ failure: FrameFailure) {
     guard let context else { return }
     connection.logger.notice(

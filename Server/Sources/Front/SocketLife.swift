@@ -2,36 +2,36 @@ import Logging
 import NIOCore
 import RealmWebSocket
 
-/// When the other side of a WebSocket has last shown that it is there.
+/// The times at which the other side of a WebSocket has last shown that it is there.
 struct SocketLife {
   let times: FrontTimes
   var deadline = Deadline()
-  /// A ping was written, and the system has not taken it.
+  /// True if a ping was written and the system has not taken it yet.
   var isPingWaiting = false
-  /// The answer to a ping was written, and the system has not taken it.
+  /// True if the answer to a ping was written and the system has not taken it yet.
   var isPongWaiting = false
-  /// What the next answer repeats.
+  /// The content of the ping that is answered next; nil if none waits.
   var nextPong: [UInt8]?
-  /// Bytes of all frames that were written.
+  /// The number of bytes of the frames that were written.
   private var written = 0
-  /// The most bytes that had been taken of them whenever that was looked at, about.
+  /// The greatest number of these bytes that had been taken whenever it was looked at, about.
   private var taken = 0
   private var lastBytes = NIODeadline.now()
   private var lastTaken = NIODeadline.now()
 
   init(_ times: FrontTimes) { self.times = times }
 
-  /// Bytes have come, or are expected from now on.
+  /// Notes that bytes have come, or that they are expected from now on.
   mutating func noteBytes() { lastBytes = .now() }
 
   mutating func noteWritten(_ count: Int) { written += count }
 
-  /// Nothing has come for too long.
+  /// Whether nothing has come for too long.
   var isSilent: Bool { NIODeadline.now() - lastBytes >= TimeAmount(times.pong) }
 
-  /// Nothing was taken for too long, although something waits to be.
+  /// Whether nothing was taken for too long, although something waits to be taken.
   ///
-  /// - Parameter waiting: bytes that wait in the channel. With TLS they are a little more than was written.
+  /// - Parameter waiting: the number of bytes that wait in the channel. With TLS it is a little more than was written.
   mutating func isStalled(waiting: Int) -> Bool {
     let now = NIODeadline.now()
     if waiting == 0 || written - waiting > taken {
@@ -61,8 +61,8 @@ extension SocketChannel {
     context.writeAndFlush(Self.wrapOutboundOut(frame), promise: written)
   }
 
-  /// Answers a ping. While an answer waits to be taken, only the newest of the pings that come gets another
-  /// one, so that a client that reads nothing can't make the server keep answers.
+  /// Answers a ping. While an answer waits to be taken, only the newest of the pings that come is answered next, so
+  /// that a client that reads nothing can't make the server keep answers.
   func answerPing(_ payload: [UInt8]) {
     guard !life.isPongWaiting else {
       life.nextPong = payload

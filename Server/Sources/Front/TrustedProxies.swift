@@ -1,8 +1,8 @@
-/// The proxies that are believed when they tell the address of a client.
+/// The proxies that are believed when they name the address of a client.
 package struct TrustedProxies: Sendable {
   private struct AddressRange: Sendable {
     let first: IPAddress
-    /// How many bits of an address are the same in all of the range.
+    /// The number of leading bits that are the same in all addresses of the range.
     let bits: Int
 
     func contains(_ address: IPAddress) -> Bool {
@@ -16,7 +16,7 @@ package struct TrustedProxies: Sendable {
 
   private let ranges: [AddressRange]
 
-  /// - Parameter texts: addresses, and ranges as in `10.0.0.0/8`.
+  /// - Parameter texts: addresses, and ranges of addresses as in `10.0.0.0/8`.
   /// - Throws: `FrontError.badProxy`.
   package init(_ texts: [String]) throws(FrontError) {
     var ranges: [AddressRange] = []
@@ -40,12 +40,11 @@ package struct TrustedProxies: Sendable {
 
   /// The address of the client of a request.
   ///
-  /// Each proxy writes the address that it sees behind those that it was sent. So the list is read from its
-  /// end, and only as far as those who wrote it are trusted: what stands in front of that, the client may
-  /// have made up.
+  /// Each proxy appends the address that it sees to those that it was sent. So the list is read from its end, and only
+  /// as far as the proxies that wrote it are trusted. The client may have made up what is before that.
   ///
   /// - Parameters:
-  ///   - peer: the other end of the connection; nil where the system does not tell it.
+  ///   - peer: the other end of the connection; nil if the system does not tell it.
   ///   - forwarded: the values of the headers `X-Forwarded-For`, in their order.
   package func client(peer: IPAddress?, forwarded: [String]) -> IPAddress? {
     guard var client = peer, contains(client) else { return peer }

@@ -1,17 +1,19 @@
 import Synchronization
 
-/// Counts what has come of messages and of the bodies of requests that are not whole, or not answered, of all connections.
+/// Counts the bytes of messages that are not complete, and of bodies of requests that are not answered, over all
+/// connections.
 ///
-/// Each connection may send one long message. Many of them that are never ended would take all memory, whatever the
-/// limit of one is.
+/// Each connection may send one long message. Many messages that never end would take all memory, whatever the limit of
+/// one message is.
 final class UnfinishedBytes: Sendable {
   private struct State {
     var all = 0
-    /// By the networks of the clients.
+    /// The bytes of each network of clients.
     var byNetwork: [[UInt8]: Int] = [:]
   }
 
-  /// A connection may have so many bytes whatever the others have, so that short messages always come through.
+  /// The number of bytes that a connection may have whatever the others have, so that short messages always come
+  /// through.
   static let allowance = 16 << 10
 
   private let limits: FrontLimits
@@ -19,13 +21,13 @@ final class UnfinishedBytes: Sendable {
 
   init(_ limits: FrontLimits) { self.limits = limits }
 
-  /// The bytes that are counted now.
+  /// The number of bytes that are counted now.
   var count: Int { state.withLock { $0.all } }
 
-  /// A connection has another number of bytes than before.
+  /// Changes the number of bytes of a connection.
   ///
-  /// - Parameter network: of the client; nil where it is not known.
-  /// - Returns: false where these are too many. They count all the same.
+  /// - Parameter network: the network of the client; nil if it is not known.
+  /// - Returns: false if there are too many bytes. They count all the same.
   fileprivate func change(from old: Int, to new: Int, of network: [UInt8]?) -> Bool {
     state.withLock { state in
       state.all += new - old
@@ -40,18 +42,19 @@ final class UnfinishedBytes: Sendable {
   }
 }
 
-/// What one connection has of the bytes that `UnfinishedBytes` counts. It is used on the event loop of the connection.
+/// The share that one connection has of the bytes that `UnfinishedBytes` counts. It is used on the event loop of the
+/// connection.
 struct UnfinishedShare {
   private let all: UnfinishedBytes
   private let network: [UInt8]?
   private var count = 0
 
-  /// - Parameter network: of the client; nil where it is not known.
+  /// - Parameter network: the network of the client; nil if it is not known.
   init(_ all: UnfinishedBytes, _ network: [UInt8]?) { (self.all, self.network) = (all, network) }
 
-  /// Sets how many bytes the connection has. Whoever ends a connection sets 0.
+  /// Sets the number of bytes that the connection has. When a connection ends, it has to be set to 0.
   ///
-  /// - Returns: false where these are too many.
+  /// - Returns: false if there are too many bytes.
   mutating func set(_ count: Int) -> Bool {
     guard count != self.count else { return true }
     let old = self.count

@@ -13,7 +13,7 @@ struct Init: AsyncParsableCommand {
 
   func run() async throws {
     let text = AppDefinition.sample(id: app)
-    // The id is in it: it is checked before anything is written.
+    // The text contains the id, so this checks the id before anything is written.
     _ = try AppDefinition.read(text, file: "app.yaml") { _, _, _ in nil }
     try place.folder.add(app, text: text)
     print(
@@ -50,7 +50,7 @@ struct Check: AsyncParsableCommand {
   }
 }
 
-/// Asks a server, or its folder where none runs, and prints the answer.
+/// Asks a server, or its folder if none runs, and prints the answer.
 private func ask(_ request: AdministrationRequest, _ place: DataOption) async throws {
   var logger = Logger(label: "realm-server") { StreamLogHandler.standardError(label: $0) }
   logger.logLevel = .error

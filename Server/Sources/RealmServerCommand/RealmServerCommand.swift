@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The sync server of an app.
+/// The command line program of the sync server.
 @main
 struct RealmServerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

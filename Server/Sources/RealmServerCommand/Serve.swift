@@ -51,7 +51,7 @@ struct Serve: AsyncParsableCommand {
     }
     var logger = Logger(label: "realm-server") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = level
-    // What the server makes is read by nobody else: it has keys that tokens are signed with.
+    // Nobody else may read the files that the server makes, because they contain keys that tokens are signed with.
     umask(0o077)
     let folder = place.folder
     if dev, try folder.apps().isEmpty {
@@ -77,7 +77,8 @@ struct Serve: AsyncParsableCommand {
     await server.stop(wait: UInt32(comeBack) * 1000, grace: .seconds(5))
   }
 
-  /// Whoever reaches a server in development may do everything.
+  /// Refuses to serve an app in development at an address that other machines reach, because everybody who reaches it
+  /// may do everything.
   private func refuseOpenDevelopment(_ folder: DataFolder) throws {
     guard !devListen, !["127.0.0.1", "::1", "localhost"].contains(host) else { return }
     for app in try folder.apps() where try folder.read(app).isDevelopment {

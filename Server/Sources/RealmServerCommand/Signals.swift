@@ -1,7 +1,7 @@
 @preconcurrency import Dispatch
 import Foundation
 
-/// Signals of the system, which do not end the process any more.
+/// Handles signals of the system, which then do not end the process any more.
 struct Signals {
   private let sources: [any DispatchSourceSignal]
 
@@ -18,13 +18,13 @@ struct Signals {
 
   func cancel() { for source in sources { source.cancel() } }
 
-  /// Waits for one of them.
+  /// Waits for one of the signals.
   static func wait(for numbers: [Int32]) async {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     let signals = Signals(numbers) { continuation.yield() }
     for await _ in stream { break }
     signals.cancel()
-    // A second one ends the process at once.
+    // A second signal ends the process at once.
     for number in numbers { signal(number, SIG_DFL) }
   }
 }

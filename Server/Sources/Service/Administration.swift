@@ -2,11 +2,12 @@ import Accounts
 import Foundation
 import RealmServer
 
-/// What whoever runs a server may ask of it while it runs, and of its folder while it does not.
+/// A request of an administrator. A server carries it out while it runs. While no server runs, it is carried out on the
+/// files of the folder.
 public enum AdministrationRequest: Codable, Sendable {
   /// Copies the objects and the users of an app, with the keys that tokens are signed with, into a folder.
   case backup(app: String, folder: String)
-  /// The file of a client is not used any more.
+  /// Gives up the file of a client that is not used any more.
   case retire(app: String, replica: UInt64)
   case users(app: String, after: String?)
   case disable(app: String, user: String)
@@ -29,7 +30,7 @@ public enum AdministrationRequest: Codable, Sendable {
   }
 }
 
-/// The answer: lines to be read by people.
+/// The answer to a request: lines for people to read.
 public struct AdministrationAnswer: Codable, Sendable, Equatable {
   public var lines: [String]
   public var isError: Bool
@@ -37,7 +38,7 @@ public struct AdministrationAnswer: Codable, Sendable, Equatable {
   public init(_ lines: [String], isError: Bool = false) { (self.lines, self.isError) = (lines, isError) }
 }
 
-/// Carries out what is asked.
+/// Carries out the requests of administrators.
 public struct Administration: Sendable {
   private let apps: [ServedApp]
   private let folder: DataFolder
@@ -110,7 +111,8 @@ public struct Administration: Sendable {
     return parts.joined(separator: "  ")
   }
 
-  /// The copy is made beside its place, and gets its name when it is whole: no half backup stays.
+  /// Makes the copy beside its place, and gives it its name when it is complete, so that no part of a backup stays
+  /// behind.
   private func backUp(_ app: ServedApp, to path: String) async throws -> [String] {
     let files = FileManager.default
     let copy = DataFolder(path)

@@ -4,7 +4,8 @@ import Synchronization
 
 /// The WebSocket of a user of an app.
 final class AppSocket: SocketHandler, Sendable {
-  /// Why the server closes a socket (docs/sync-protocol.md, "Connections"). The numbers from 4,000 on are the protocol's own.
+  /// Why the server closes a socket (docs/sync-protocol.md, "Log-in and connections"). The numbers from 4,000 on are
+  /// the protocol's own.
   enum Reason: UInt16 {
     case goingAway = 1001
     case protocolError = 1002
@@ -15,38 +16,40 @@ final class AppSocket: SocketHandler, Sendable {
 
   private struct State {
     var socket: Socket?
-    /// Set and read on the worker's queue.
+    /// The connection of the socket in the app. It is set and read on the worker's queue.
     var connection: SyncApp.Connection?
-    /// Bytes that have come and were not taken in yet.
+    /// The number of bytes that have come and were not taken in yet.
     var waiting = 0
-    /// Bytes that were given to be sent and have not left.
+    /// The number of bytes that were handed over to be sent and have not left the machine.
     var unsent = 0
-    /// Too much of all sockets of the user waits.
+    /// True if too many bytes of all sockets of the user wait, so that this socket reads nothing.
     var isHeld = false
     var isPaused = false
     var isClosed = false
   }
 
-  /// When its token was looked at.
+  /// The time at which the verification of the token began.
   let asked: ContinuousClock.Instant
   let user: String
-  /// The log-in that the token is of.
+  /// The session of the log-in that the token belongs to.
   let session: String
   private let data: UserData
-  /// When the token ends, in milliseconds since 1970.
+  /// The time at which the token ends, in milliseconds since 1970.
   let end: UInt64
   private let worker: AppWorker
   private let intake: UserIntake
   private let didClose: @Sendable () -> Void
   private let state = Mutex(State())
 
-  /// Reading stops while so many bytes wait for the worker, or so many for the client: one that takes no answers asks for no more of them.
+  /// The numbers of bytes that may wait for the worker, and for the client, before reading stops. A client that takes
+  /// no answers can then ask for no more of them.
   private static let mostWaiting = 4 << 20
   private static let mostUnsent = 8 << 20
-  /// What a message takes beside its bytes, about.
+  /// The number of bytes that a message takes beside its own, about.
   private static let cost = 256
 
-  /// Within the lock, so that a pause and its end come in the order in which they were decided.
+  /// Pauses or resumes reading as the state needs it. This runs within the lock, so that a pause and its end come in
+  /// the order in which they were decided.
   private static func balance(_ state: inout State) {
     if state.isHeld || state.waiting > mostWaiting || state.unsent > mostUnsent {
       guard !state.isPaused else { return }
@@ -59,8 +62,8 @@ final class AppSocket: SocketHandler, Sendable {
   }
 
   /// - Parameters:
-  ///   - intake: of the user.
-  ///   - didClose: called once when the socket has gone, also where it never was opened.
+  ///   - intake: the intake of the user.
+  ///   - didClose: called once when the socket is gone, even if it never was opened.
   init(
     _ worker: AppWorker, _ intake: UserIntake, asked: ContinuousClock.Instant, user: String, session: String,
     data: UserData, end: UInt64, didClose: @escaping @Sendable () -> Void
@@ -77,7 +80,7 @@ final class AppSocket: SocketHandler, Sendable {
     set { state.withLock { $0.connection = newValue } }
   }
 
-  /// Nothing is read from it for now.
+  /// Whether nothing is read from the socket for now.
   var isPaused: Bool { state.withLock { $0.isPaused } }
 
   // MARK: - What the network tells
@@ -107,7 +110,7 @@ final class AppSocket: SocketHandler, Sendable {
 
   // MARK: - What the worker tells
 
-  /// A message was taken in.
+  /// Notes that the worker has taken in a message.
   func noteTaken(_ bytes: Int) {
     let size = bytes + Self.cost
     state.withLock { state in
@@ -117,7 +120,7 @@ final class AppSocket: SocketHandler, Sendable {
     intake.take(size)
   }
 
-  /// Nothing more is read until that is over.
+  /// Holds up the reading of the socket, or ends that.
   func hold(_ isHeld: Bool) {
     state.withLock { state in
       state.isHeld = isHeld
@@ -125,7 +128,7 @@ final class AppSocket: SocketHandler, Sendable {
     }
   }
 
-  /// - Parameter sent: called once the bytes have left; not where the connection ends before.
+  /// - Parameter sent: called when the bytes have left the machine. It is not called if the connection ends before.
   func send(_ bytes: [UInt8], sent: @escaping @Sendable () -> Void) {
     let socket = state.withLock { state in
       state.unsent += bytes.count + Self.cost

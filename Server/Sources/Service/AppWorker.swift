@@ -5,26 +5,26 @@ import RealmServer
 import RealmStorage
 import Synchronization
 
-/// The thread of one app: all that its sync server does happens here, in the order in which it came.
+/// The thread of one app. Everything that its sync server does happens here, in the order in which it came.
 ///
-/// A commit waits for the disk. So this is a queue of its own, and no thread of the network or of Swift's tasks.
+/// A commit waits for the disk. So this is a queue of its own, and not a thread of the network or of Swift's tasks.
 public final class AppWorker: Sendable {
   private struct State: ~Copyable {
     let app: SyncApp
     var sockets: [SyncApp.Connection: AppSocket] = [:]
-    /// `run` is in the queue, behind the messages that are being taken in.
+    /// True if `run` is in the queue, behind the messages that are being taken in.
     var isRunDue = false
     var isStopped = false
-    /// Why the last `run` failed; nil where it did not.
+    /// Why the last `run` failed, or why the clock is wrong; nil if neither is the case.
     var problem: String?
     var maximumOfflineTime: UInt64?
-    /// How many files were reset since the server was started.
+    /// The number of files that were reset since the server was started, by cause.
     var resets: [ResetCause: Int] = [:]
-    /// The last ones.
+    /// The last revocations, `mostRevocations` and one more at most.
     var revocations: [Revoked] = []
   }
 
-  /// A user was logged out. A socket whose token was looked at before may come later.
+  /// A log-out of a user. It is kept because a socket whose token was verified before it may come later.
   private struct Revoked {
     let user: String
     let session: String?
@@ -37,26 +37,26 @@ public final class AppWorker: Sendable {
     }
   }
 
-  /// What the sockets of users ask for.
+  /// The work that the sockets of users ask for.
   private struct Turns {
     struct Work: Sendable {
-      /// Of the message that is taken in.
+      /// The size of the message that the work takes in; 0 for other work.
       let bytes: Int
       let body: @Sendable () -> Void
     }
 
     var queue = FairQueue<Work>()
-    /// `takeTurns` is in the worker's queue.
+    /// True if `takeTurns` is in the worker's queue.
     var isDue = false
   }
 
   private static let mostRevocations = 1000
 
-  /// What is told to whoever watches the server.
+  /// What the monitor tells of an app.
   public struct Health: Sendable {
     public var figures: SyncAppFigures?
     public var problem: String?
-    /// How many files were reset since the server was started.
+    /// The number of files that were reset since the server was started, by cause.
     public var resets: [ResetCause: Int] = [:]
   }
 
@@ -70,10 +70,11 @@ public final class AppWorker: Sendable {
   private let trimTimer: DispatchSourceTimer
 
   /// - Parameters:
-  ///   - maximumOfflineTime: seconds after which a file that did not connect keeps no history any more; nil where the history is never forgotten.
-  ///   - trimEvery: seconds from one removal of history that no file needs to the next.
-  ///   - clock: milliseconds since 1970.
-  /// - Throws: what `SyncApp.init` throws.
+  ///   - maximumOfflineTime: the number of seconds after which the history is not kept any more for a file that did not
+  ///     connect; nil if the history is never removed for that reason.
+  ///   - trimEvery: the number of seconds from one removal of history that no file needs to the next.
+  ///   - clock: the time, in milliseconds since 1970.
+  /// - Throws: the errors of `SyncApp.init`.
   public init(
     id: String, path: String, encryptionKey: [UInt8]?, settings: SyncAppSettings, maximumOfflineTime: UInt64?,
     trimEvery: Int, clock: @escaping @Sendable () -> UInt64, logger: Logger
@@ -101,12 +102,12 @@ public final class AppWorker: Sendable {
     trimTimer.activate()
   }
 
-  /// A server that is idle looks once in so many seconds whether there is anything to do.
+  /// The time after which an idle server looks again whether there is anything to do.
   private static let secondsBetweenRuns = 10
 
   // MARK: - Sockets
 
-  /// A user has connected.
+  /// Takes in a socket of a user that was opened.
   func connect(_ socket: AppSocket, user: String, data: [String: [Value]]) {
     inTurn(of: user) { [self] in
       state.withLock { state in
@@ -152,12 +153,12 @@ public final class AppWorker: Sendable {
         state.sockets[connection] = nil
         socket.connection = nil
       }
-      // Another file of the user may have waited for this one.
+      // Another file of the user may have waited because of this socket.
       scheduleRun()
     }
   }
 
-  /// Does something for a socket of a user, behind all that the user has asked for before.
+  /// Does work for a socket of a user when it is the user's turn, behind all that the user has asked for before.
   private func inTurn(of user: String, bytes: Int = 0, _ body: @escaping @Sendable () -> Void) {
     let isDue = userTurns.withLock { turns in
       turns.queue.add(Turns.Work(bytes: bytes, body: body), for: user)
@@ -167,7 +168,9 @@ public final class AppWorker: Sendable {
     if !isDue { queue.async { [self] in takeTurns() } }
   }
 
-  /// Users have their turns for so long before what they have sent is integrated and answered, or for so many bytes: to integrate takes several times as long as to take in. A changeset of a thousand small objects has about as many, compressed.
+  /// The users have their turns for this time, or for this number of bytes, before what they have sent is integrated
+  /// and answered, because to integrate takes several times as long as to take in. A changeset of a thousand small
+  /// objects has about this number of bytes when it is compressed.
   private static let slice = (time: Duration.milliseconds(5), bytes: 16 << 10)
 
   private func takeTurns() {
@@ -177,11 +180,11 @@ public final class AppWorker: Sendable {
       guard let taken = takeTurn() else { return }
       bytes += taken
     } while bytes < Self.slice.bytes && ContinuousClock.now < end
-    // Behind `run`, which the work has put into the queue.
+    // This goes behind `run`, which the work has put into the queue.
     queue.async { [self] in takeTurns() }
   }
 
-  /// - Returns: the bytes that were taken in; nil where nothing waits.
+  /// - Returns: the number of bytes that were taken in; nil if nothing waits.
   private func takeTurn() -> Int? {
     let work = userTurns.withLock { turns in
       let work = turns.queue.next()
@@ -192,9 +195,9 @@ public final class AppWorker: Sendable {
     return work?.bytes
   }
 
-  /// The sockets of a user are closed.
+  /// Closes sockets of a user.
   ///
-  /// - Parameter session: of the log-in whose sockets are closed; nil for all of the user.
+  /// - Parameter session: the session of the log-in whose sockets are closed; nil for all sockets of the user.
   func end(user: String, session: String?) {
     queue.async { [self] in
       state.withLock { state in
@@ -211,7 +214,8 @@ public final class AppWorker: Sendable {
 
   // MARK: - Work
 
-  /// Runs once, however often it is asked for: behind the messages that are being taken in.
+  /// Puts `run` into the queue, behind the messages that are being taken in. It is there once at most, however often it
+  /// is asked for.
   private func scheduleRun() {
     let isDue = state.withLock { state in
       defer { state.isRunDue = true }
@@ -234,7 +238,8 @@ public final class AppWorker: Sendable {
         state.problem = state.app.clockProblem(time: clock())
       } catch {
         state.problem = "\(error)"
-        // Clients are not left waiting, and what they send does not pile up: they come again. It is tried again when the timer fires.
+        // All clients are disconnected, so that they do not wait in vain and what they send does not pile up. They come
+        // back by themselves. The worker tries again when the timer fires.
         for (connection, socket) in state.sockets {
           state.app.disconnect(connection)
           socket.connection = nil
@@ -247,17 +252,18 @@ public final class AppWorker: Sendable {
       }
       return state.app.hasWork
     }
-    // Behind the messages that have come meanwhile.
+    // The next run goes behind the messages that have come meanwhile.
     if hasWork { scheduleRun() }
   }
 
-  /// A client that is still there has got another token by now, and connects with it. So no connection is
-  /// older than a token, and the server can forget what its client has had since.
+  /// Closes the sockets whose tokens have expired. A client that is still there has got another token by now, and
+  /// connects with it. So no connection is older than a token, and the server can forget what its client has received
+  /// since the session began.
   private func endExpired() {
     let now = clock()
     state.withLock { state in
       for (connection, socket) in state.sockets where socket.end <= now {
-        // What is still to be sent goes before the close, and is not waited for.
+        // What is still to be sent goes out before the close, and nobody waits for it.
         state.app.disconnect(connection)
         state.sockets[connection] = nil
         socket.connection = nil
@@ -297,7 +303,7 @@ public final class AppWorker: Sendable {
     }
   }
 
-  /// Removes the history that no file needs.
+  /// Removes the history that no file needs, and what is above the limit of the history.
   private func trim() {
     let isDue = state.withLock { state in
       guard !state.isStopped else { return false }
@@ -312,7 +318,7 @@ public final class AppWorker: Sendable {
       }
       return state.app.hasWaiting
     }
-    // What is to be removed is an entry of the log, which is carried out as it is integrated.
+    // The removal is an entry of the log, which is carried out when it is integrated.
     guard isDue else { return }
     logger.debug("history is being removed")
     run()
@@ -321,7 +327,7 @@ public final class AppWorker: Sendable {
 
   // MARK: - Who runs the server
 
-  /// Does something on the worker's thread.
+  /// Does work on the worker's thread.
   private func perform<Result: Sendable>(
     _ body: @escaping @Sendable (inout State) throws -> Result
   ) async throws -> Result {
@@ -338,7 +344,7 @@ public final class AppWorker: Sendable {
     }
   }
 
-  /// What is known of the app now.
+  /// Returns how the app is doing now.
   public func health() async -> Health {
     do {
       return try await perform { state in
@@ -360,7 +366,9 @@ public final class AppWorker: Sendable {
     }
   }
 
-  /// The file of a client is not used any more. It is stored when this returns.
+  /// Gives up the file of a client that is not used any more. This is stored when the method returns.
+  ///
+  /// - Returns: false if there is no such file.
   public func retire(replica: UInt64) async throws -> Bool {
     let time = clock()
     return try await perform { [self] state in
@@ -370,15 +378,16 @@ public final class AppWorker: Sendable {
     }
   }
 
-  /// What has come is integrated, clients are told to come back after a random while, and the file is closed.
+  /// Integrates what has come, tells clients to come back after a random time, and closes the file.
   ///
-  /// - Parameter wait: milliseconds; clients come back after half of it to all of it.
+  /// - Parameter wait: the longest time after which clients come back, in milliseconds. They come back after half of it
+  ///   at the earliest. More than an hour counts as an hour.
   public func stop(wait: UInt32) async {
     timer.cancel()
     trimTimer.cancel()
     await withCheckedContinuation { continuation in
       queue.async { [self] in
-        // Not all that may still come meanwhile.
+        // What comes meanwhile is not taken in, so that this ends.
         let waiting = userTurns.withLock { $0.queue.count }
         for _ in 0..<waiting { _ = takeTurn() }
         run()

@@ -2,13 +2,14 @@ import Definition
 import Foundation
 import RealmServer
 
-/// Where a server keeps its apps: a folder for each, with the definition, the objects and the users.
+/// The folder in which a server keeps its apps. It has a folder for each app, with the definition, the objects and the
+/// users.
 public struct DataFolder: Sendable {
   public let url: URL
 
   public init(_ path: String) { url = URL(fileURLWithPath: path, isDirectory: true) }
 
-  /// A problem of the folder, to be read by people.
+  /// A problem of the folder, described for people.
   public struct Problem: Error, CustomStringConvertible {
     public let description: String
   }
@@ -20,7 +21,7 @@ public struct DataFolder: Sendable {
   var administration: URL { url.appending(path: "administration.json") }
   private var lock: URL { url.appending(path: "server.lock") }
 
-  /// Makes the folder, which nobody else may look into: it has the keys that tokens are signed with.
+  /// Makes the folder. Nobody but its owner may look into it, because it has the keys by which tokens are signed.
   func make() throws {
     try Self.makePrivate(url)
   }
@@ -30,7 +31,7 @@ public struct DataFolder: Sendable {
       at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  /// The apps, by their ids.
+  /// The ids of the apps, in ascending order.
   public func apps() throws -> [String] {
     guard FileManager.default.fileExists(atPath: url.path) else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: url.path).filter { name in
@@ -40,7 +41,7 @@ public struct DataFolder: Sendable {
 
   /// Writes the definition of a new app.
   ///
-  /// - Throws: `Problem` where there is one already.
+  /// - Throws: `Problem` if there is a definition already.
   public func add(_ app: String, text: String) throws {
     let file = definition(of: app)
     guard !FileManager.default.fileExists(atPath: file.path) else {
@@ -53,7 +54,7 @@ public struct DataFolder: Sendable {
 
   /// Reads the definition of an app.
   ///
-  /// - Throws: `DefinitionProblems`, with all that is wrong; `Problem`.
+  /// - Throws: `DefinitionProblems`, with everything that is wrong; `Problem`.
   public func read(_ app: String) throws -> AppDefinition {
     let file = definition(of: app)
     guard let text = String(data: try Data(contentsOf: file), encoding: .utf8) else {
@@ -70,16 +71,16 @@ public struct DataFolder: Sendable {
     return definition
   }
 
-  /// Holds the folder, until what is returned goes: one program uses it at a time.
+  /// Holds the folder until the returned lock is released. Only one program at a time may use the folder.
   ///
-  /// - Returns: nil where another program holds it.
+  /// - Returns: the lock; nil if another program holds the folder.
   package func hold() throws -> FolderLock? {
     try make()
     return try FolderLock(lock)
   }
 }
 
-/// What the sync server of an app is set to.
+/// The settings of the sync server of an app, from the definition of the app.
 extension SyncAppSettings {
   init(_ definition: AppDefinition) {
     self.init()

@@ -2,7 +2,7 @@ import Accounts
 import Front
 import Logging
 
-/// What a request is answered with that can't be done: the form that RealmSwift's clients read.
+/// The response to a request that can't be carried out, in the form that RealmSwift's clients read.
 struct ErrorResponse: Encodable {
   let error: String
   let code: String

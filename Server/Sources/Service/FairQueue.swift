@@ -1,5 +1,5 @@
-/// Work that waits, by the users that it is for. Everybody has a turn before anybody has the next one, so that nobody waits behind all that
-/// somebody else has asked for. The work of a user is done in the order in which it was added.
+/// Work that waits, by the users that it is for. Each user has a turn before another user has the next one, so that no
+/// user waits behind all the work of another user. The work of a user is done in the order in which it was added.
 struct FairQueue<Work> {
   private var lines: [String: Line<Work>] = [:]
   /// The users whose work waits, in the order of their turns.
@@ -12,7 +12,7 @@ struct FairQueue<Work> {
     lines[user, default: Line()].append(work)
   }
 
-  /// The work whose turn it is; nil where none waits.
+  /// Takes the work whose turn it is; nil if none waits.
   mutating func next() -> Work? {
     guard let user = order.popFirst() else { return nil }
     count -= 1
@@ -22,10 +22,10 @@ struct FairQueue<Work> {
   }
 }
 
-/// What was added first is taken first.
+/// A queue: the element that was added first is taken first.
 private struct Line<Element> {
   private var elements: [Element?] = []
-  /// Those before were taken.
+  /// The place of the first element that was not taken yet.
   private var first = 0
 
   var isEmpty: Bool { first == elements.count }
@@ -37,7 +37,8 @@ private struct Line<Element> {
     let element = elements[first]
     elements[first] = nil
     first += 1
-    // The places of those that were taken are given back when they are half of all, so that each is moved once on average.
+    // The places of the elements that were taken are given back when they are half of all places, so that each element
+    // is moved once on average.
     if first * 2 >= elements.count {
       elements.removeFirst(first)
       first = 0

@@ -3,7 +3,7 @@ import RealmServer
 import RealmStorage
 
 extension DataFolder {
-  /// What a check found, to be read by people.
+  /// What a check has found, as a text for people.
   public struct Finding: Sendable {
     public let text: String
     public let isGood: Bool
@@ -11,7 +11,8 @@ extension DataFolder {
 
   /// Reads the files of all apps, node by node.
   ///
-  /// - Returns: one finding for each file; one alone where a server runs in the folder: its files change meanwhile.
+  /// - Returns: one finding for each file. If a server runs in the folder there is one finding alone, because the
+  ///   server changes the files meanwhile.
   public func checkFiles() throws -> [Finding] {
     guard FileManager.default.fileExists(atPath: url.path) else { return [] }
     guard let lock = try hold() else {

@@ -8,11 +8,11 @@ import Foundation
   import Musl
 #endif
 
-/// A lock of a file that goes with the process.
+/// A lock on a file. The system releases it when the process ends.
 package final class FolderLock: Sendable {
   private let descriptor: Int32
 
-  /// - Returns: nil where another program has it.
+  /// - Returns: the lock; nil if another program has it.
   init?(_ url: URL) throws {
     let opened = open(url.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard opened >= 0 else {

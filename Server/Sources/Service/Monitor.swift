@@ -4,11 +4,11 @@ import Front
 import RealmInterchange
 import RealmServer
 
-/// Answers who watches the server, on a port of its own: `/health`, `/metrics`, and what an administrator asks.
+/// Answers requests on a port of their own: `/health`, `/metrics`, and the requests of administrators.
 struct Monitor: HTTPService {
   let apps: [ServedApp]
   let administration: Administration
-  /// An administrator's requests carry it.
+  /// The token that requests of administrators have to carry.
   let token: String
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
@@ -32,7 +32,7 @@ struct Monitor: HTTPService {
     var apps: [String: String]
   }
 
-  /// 200 where all apps go on, else 503, with what is wrong by the app.
+  /// Answers 200 if all apps go on, and else 503. The answer says for each app that it goes on, or what is wrong.
   private func health() async -> HTTPResponse {
     var health = Health(apps: [:])
     var isGood = true
@@ -44,7 +44,7 @@ struct Monitor: HTTPService {
     return .json(health, status: isGood ? 200 : 503)
   }
 
-  /// In the text format of Prometheus.
+  /// Answers the figures of all apps in the text format of Prometheus.
   private func metrics() async -> HTTPResponse {
     var all: [Metric] = []
     func add(_ name: String, _ help: String, _ app: ServedApp, _ value: Double, _ more: String = "") {

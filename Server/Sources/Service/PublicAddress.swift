@@ -1,6 +1,7 @@
-/// The address that devices are told in place of the one that they asked.
+/// Checks the address that devices are told in place of the one that they asked.
 enum PublicAddress {
-  /// What is wrong with a text; nil of an address that devices can use: `http://` or `https://`, a host, and perhaps a port.
+  /// What is wrong with an address; nil if devices can use it: it is `http://` or `https://`, a host, and perhaps a
+  /// port.
   static func problem(of text: String) -> String? {
     guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
       isPlace(text.dropFirst(scheme.count))

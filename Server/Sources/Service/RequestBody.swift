@@ -2,7 +2,7 @@ import Accounts
 import Foundation
 import RealmInterchange
 
-/// The JSON object of a request, as far as it has texts.
+/// The JSON object in the body of a request. Only its texts, and the texts of objects in it, are kept.
 package struct RequestBody {
   private let fields: [String: Field]
 
@@ -24,7 +24,8 @@ package struct RequestBody {
 
   private static let mostBytes = 64 << 10
 
-  /// - Throws: `AccountError` where it is no object. An empty body counts as an empty object.
+  /// - Throws: `AccountError` if the body is not a JSON object, or is too long. An empty body counts as an empty
+  ///   object.
   package init(_ bytes: [UInt8]) throws {
     guard !bytes.isEmpty else {
       fields = [:]
@@ -46,7 +47,7 @@ package struct RequestBody {
     fields.compactMapValues { if case .text(let text) = $0 { text } else { nil } }
   }
 
-  /// - Throws: `AccountError` where there is none.
+  /// - Throws: `AccountError` if the object has no text with this name.
   func text(_ name: String) throws -> String {
     guard case .text(let text)? = fields[name] else {
       throw AccountError(code: .missingParameter, message: "The field \(name) is missing. Send it as a text.")
@@ -63,7 +64,7 @@ package struct RequestBody {
       if case .text(let text)? = device[name], !text.isEmpty { text } else { nil }
     }
     let name = [text("platform"), text("deviceName")].compactMap(\.self).joined(separator: " ")
-    // A name that is not fit to be shown is no reason to refuse a log-in, and neither is the id of another server.
+    // A name that can't be shown is no reason to refuse a log-in, and neither is the id of another server.
     let shown = name.unicodeScalars.filter { scalar in
       Texts.isVisible(scalar) && scalar.properties.generalCategory != .privateUse
     }

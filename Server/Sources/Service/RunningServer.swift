@@ -14,13 +14,13 @@ public final class RunningServer: Sendable {
   public struct Settings: Sendable {
     public var folder: DataFolder
     public var front: FrontSettings
-    /// Where `/health` and `/metrics` are asked.
+    /// The address and the port that answer `/health` and `/metrics`, and the requests of administrators.
     public var monitor: FrontSettings
-    /// The address that clients are told; nil tells the one that they asked.
+    /// The address that clients are told. If it is nil, they are told the address that they asked.
     public var publicAddress: String?
-    /// The clock of the machine is right, however far ahead of the last change it is.
+    /// True if the clock of the machine is right, however far ahead of the last change it is.
     public var acceptsClock = false
-    /// Seconds from one removal of history that no file needs to the next; at least 1.
+    /// The number of seconds from one removal of history that no file needs to the next; at least 1.
     public var trimEvery = 3600
 
     public init(folder: DataFolder, front: FrontSettings, monitor: FrontSettings) {
@@ -28,7 +28,7 @@ public final class RunningServer: Sendable {
     }
   }
 
-  /// Where a running server takes what an administrator asks.
+  /// The address at which a running server takes the requests of administrators, and the token that these need.
   struct Address: Codable {
     var host: String
     var port: Int
@@ -55,7 +55,7 @@ public final class RunningServer: Sendable {
 
   /// Opens all apps of the folder, and the two ports.
   ///
-  /// - Throws: what is wrong with a definition, a file, or a port.
+  /// - Throws: an error that says what is wrong with a setting, a definition, a file or a port.
   public static func start(_ settings: Settings, logger: Logger) async throws -> RunningServer {
     if let address = settings.publicAddress, let problem = PublicAddress.problem(of: address) {
       throw DataFolder.Problem(description: "--public-address: \(problem)")
@@ -99,7 +99,7 @@ public final class RunningServer: Sendable {
     }
   }
 
-  /// The port has room for all connections that the apps allow, and some requests beside them.
+  /// The settings of the port. It allows all connections that the apps allow, and `requestsBesides` more.
   private static func frontSettings(_ settings: Settings, _ apps: [ServedApp]) -> FrontSettings {
     var front = settings.front
     let allowed = apps.reduce(requestsBesides) { $0 + $1.definition.limits.connections }
@@ -117,11 +117,13 @@ public final class RunningServer: Sendable {
     guard isMade else { throw DataFolder.Problem(description: "\(file.path) can't be written.") }
   }
 
-  /// Ends all: what has come is integrated, clients come back after a random while, and files are closed.
+  /// Stops the server: it integrates what has come, tells clients to come back after a random time, and closes the
+  /// files.
   ///
   /// - Parameters:
-  ///   - wait: milliseconds; clients come back after half of it to all of it.
-  ///   - grace: how long connections may take to end.
+  ///   - wait: the longest time after which clients come back, in milliseconds. They come back after half of it at the
+  ///     earliest. More than an hour counts as an hour.
+  ///   - grace: the time that connections may take to end.
   public func stop(wait: UInt32, grace: Duration) async {
     logger.info("the server stops")
     try? FileManager.default.removeItem(at: folder.administration)
@@ -133,7 +135,7 @@ public final class RunningServer: Sendable {
   /// Reads the files of the certificate again.
   public func reloadCertificate() throws { try front.reloadCertificate() }
 
-  /// Sends JSON to an address of a hook; answers the status.
+  /// Posts JSON to the address of a hook, and returns the status.
   static let post: @Sendable (URL, Data) async throws -> Int = { url, body in
     var request = URLRequest(url: url, timeoutInterval: 10)
     request.httpMethod = "POST"
@@ -145,11 +147,12 @@ public final class RunningServer: Sendable {
 }
 
 extension Administration {
-  /// Asks the server that runs in a folder; where none does, the folder itself.
+  /// Asks the server that runs in a folder. If none runs, the request is carried out on the files of the folder.
   public static func ask(
     _ asked: AdministrationRequest, _ folder: DataFolder, logger: Logger
   ) async throws -> AdministrationAnswer {
-    // A server that starts has the folder before it tells its address, and one that ends tells it no more before it lets go of the folder.
+    // A server that starts holds the folder before it writes its address there. A server that ends removes its address
+    // before it releases the folder.
     for _ in 0..<Self.tries {
       if let lock = try folder.hold() {
         return try await withLock(lock) {
@@ -170,7 +173,7 @@ extension Administration {
       description: "A server that starts or ends has \(folder.url.path). Try again in a moment.")
   }
 
-  /// Tenths of a second that a server may take to start or to end.
+  /// The number of tries, a tenth of a second apart. A server that starts or ends has this time to finish.
   private static var tries: Int { 50 }
 
   private static func ask(

@@ -18,7 +18,7 @@ public final class ServedApp: Sendable {
     var count = 0
   }
 
-  /// By the users.
+  /// The open sockets, by user.
   private let sockets = Mutex<[String: Sockets]>([:])
   private let logger: Logger
 
@@ -51,10 +51,10 @@ public final class ServedApp: Sendable {
     accounts.onRevocation { [worker] in worker.end(user: $0.userID, session: $0.sessionID) }
   }
 
-  /// Milliseconds since 1970.
+  /// The time of the machine, in milliseconds since 1970.
   public static let now: @Sendable () -> UInt64 = { UInt64(Date().timeIntervalSince1970 * 1000) }
 
-  /// Decides on a WebSocket of a client that has such a token.
+  /// Decides on a WebSocket of a client by its access token.
   func accept(token: String) async -> SocketDecision {
     let asked = ContinuousClock.now
     let access: Accounts.Access
@@ -95,7 +95,7 @@ public final class ServedApp: Sendable {
     }
   }
 
-  /// Clients are told to come back, and the files are closed.
+  /// Tells clients to come back, and closes the files.
   public func stop(wait: UInt32) async {
     await worker.stop(wait: wait)
     await accounts.close()

@@ -4,13 +4,14 @@ import Logging
 
 /// Answers the requests of clients (docs/sync-protocol.md, "Log-in and connections").
 public struct ServerRoutes: HTTPService, SocketService {
-  /// The version of what is said over a WebSocket.
+  /// The subprotocol of WebSockets that the server speaks.
   static let subprotocol = "realm-sync.1"
-  /// Behind it stands the access token, in the list of subprotocols.
+  /// The beginning of the entry in the list of subprotocols that gives the access token.
   static let tokenPrefix = "realm-token."
 
   private let apps: [String: ServedApp]
-  /// The address that clients are told, as in `https://sync.example.org`; nil tells the one that they asked.
+  /// The address that clients are told, as in `https://sync.example.org`. If it is nil, they are told the address that
+  /// they asked.
   private let publicAddress: String?
   private let isSecure: Bool
   private let logger: Logger
@@ -110,7 +111,7 @@ public struct ServerRoutes: HTTPService, SocketService {
   }
 }
 
-/// E-mail addresses and passwords.
+/// Answers the requests about e-mail addresses and passwords.
 struct EmailRoutes {
   let accounts: Accounts
 

@@ -3,14 +3,14 @@ import Foundation
 import RealmInterchange
 import RealmStorage
 
-/// What the rights of an app may ask of a user: roles, and the fields of the custom data.
+/// The data of a user that the rights of an app may refer to: the roles, and the fields of the custom data.
 struct UserData: Sendable, Equatable {
   private(set) var values: [String: [Value]] = [:]
 
-  /// So many names and values are told to the rules, and no more.
+  /// The greatest number of names, and of values of a name, that rights see. The others are left out.
   private static let most = 1000
 
-  /// - Parameter customData: a JSON object as a text. What is no object counts as an empty one.
+  /// - Parameter customData: the text of a JSON object. Another text counts as an empty object.
   init(roles: [String], customData: String?) {
     if !roles.isEmpty { values["roles"] = roles.prefix(Self.most).map { .string($0) } }
     guard let bytes = customData?.data(using: .utf8),
@@ -21,7 +21,7 @@ struct UserData: Sendable, Equatable {
     }
   }
 
-  /// A value of JSON. Objects in it, and lists in lists, are told to no rule.
+  /// A value of JSON. Rights do not see objects in it, and lists in lists.
   private enum Part: Decodable {
     case one(Value)
     case several([Value])

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The messages of all sockets of a user that have come and were not taken in.
+/// Counts the messages of all sockets of a user that have come and were not taken in yet.
 ///
-/// Each socket may have some of them, and a user many sockets. So there is a bound for all together, beyond which those that send stop being
-/// read.
+/// Each socket may have some messages that wait, and a user may have many sockets. So there is a limit for all of them
+/// together. Beyond it the sockets that send are not read any more.
 final class UserIntake: Sendable {
   private struct State {
-    /// Bytes, with what each message takes beside its own.
+    /// The number of bytes that wait, with what each message takes beside its own.
     var waiting = 0
-    /// These are not read until less waits.
+    /// The sockets that are not read until half of `most` waits, or less.
     var held: [ObjectIdentifier: AppSocket] = [:]
   }
 
@@ -16,9 +16,9 @@ final class UserIntake: Sendable {
 
   private let state = Mutex(State())
 
-  /// A message of a socket has come.
+  /// Notes that a message of a socket has come.
   func add(_ bytes: Int, of socket: AppSocket) {
-    // Within the lock, so that a hold and its end come in the order in which they were decided.
+    // This happens within the lock, so that a hold and its end come in the order in which they were decided.
     state.withLock { state in
       state.waiting += bytes
       guard state.waiting > Self.most else { return }
@@ -27,7 +27,7 @@ final class UserIntake: Sendable {
     }
   }
 
-  /// A message was taken in.
+  /// Notes that a message was taken in.
   func take(_ bytes: Int) {
     state.withLock { state in
       state.waiting -= bytes

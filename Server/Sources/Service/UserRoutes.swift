@@ -1,14 +1,15 @@
 import Accounts
 import Front
 
-/// What a user asks for who has a token. The address does not say of which app the user is; the token does.
+/// Answers the requests of users who have a token. The address does not say which app the user belongs to; the token
+/// does.
 struct UserRoutes {
   let apps: [String: ServedApp]
 
   static let noToken = AccountError(
     code: .invalidSession, message: "A token is needed in the header 'Authorization'. Log in.")
 
-  /// Does something with the accounts of the app that takes the token.
+  /// Calls `body` with the accounts of the app that accepts the token.
   private func with<Result>(_ body: (Accounts) async throws -> Result) async throws -> Result {
     var failure: any Error = Self.noToken
     for app in apps.values.sorted(by: { $0.id < $1.id }) {
@@ -78,7 +79,7 @@ struct UserRoutes {
   }
 }
 
-/// The API keys of a user.
+/// Answers the requests about the API keys of a user.
 struct KeyRoutes {
   let accounts: Accounts
   let user: String

@@ -21,7 +21,7 @@ import Testing
     #expect(try await accounts.apiKey(key.info.id, of: id) == key.info)
   }
 
-  @Test func `a key that is not known is refused`() async throws {
+  @Test func `an unknown key is refused`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let key = try await accounts.createServerAPIKey(name: "robot").key
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a key that is disabled logs nobody in, and ends the sessions it began`() async throws {
+  @Test func `a key that is disabled logs no user in, and the sessions that it began end`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let revocations = RevocationList(accounts)
@@ -59,7 +59,7 @@ import Testing
     #expect(revocations.all.count == 2)
   }
 
-  @Test func `names of keys are checked, and unique for each user`() async throws {
+  @Test func `names of keys are checked, and are unique for each user`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let ann = try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `keys are for users who are not anonymous, and each sees its own`() async throws {
+  @Test func `only users who are not anonymous have keys, and each user sees only its own`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let anonymous = try await accounts.logInAnonymously().userID
@@ -101,7 +101,7 @@ import Testing
     #expect(await refusal { try await accounts.apiKeys(of: "nobody") } == .userNotFound)
   }
 
-  @Test func `a user has a hundred keys at most`() async throws {
+  @Test func `a user has at most a hundred keys`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let id = try await accounts.registerConfirmed("ann@example.com", "secret-1")

@@ -6,7 +6,7 @@ import Testing
 @testable import Accounts
 
 @Suite struct AccessTokenTests {
-  @Test func `an access token tells who asks, in which session, and until when`() async throws {
+  @Test func `an access token names its user and its session, and has an expiry`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let logIn = try await accounts.logInAnonymously()
@@ -41,7 +41,9 @@ import Testing
     #expect(await refusal { try await accounts.verify(token) } == nil)
   }
 
-  @Test func `a token that another key has signed is refused, also under the right key's id`() async throws {
+  @Test func `a token that another key has signed is refused, even with the id of the right key`()
+    async throws
+  {
     let world = try World()
     let accounts = try await world.open()
     let token = try await accounts.logInAnonymously().accessToken
@@ -70,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a token that is cut, too long or written otherwise is refused`() async throws {
+  @Test func `a token that is cut, too long or in another form is refused`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let token = try await accounts.logInAnonymously().accessToken
@@ -89,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `a token of another app is refused, though the same key has signed it`() async throws {
+  @Test func `a token of another app is refused, even if the same key has signed it`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let token = try await accounts.logInAnonymously().accessToken
@@ -119,7 +121,8 @@ import Testing
     #expect(await refusal { try await accounts.verify(token) } == .invalidSession)
   }
 
-  @Test func `tokens of the key before are accepted, those of the key before that are not`() async throws {
+  @Test func `tokens of the previous key are accepted, and those of the key before it are not`() async throws
+  {
     let world = try World()
     let accounts = try await world.open()
     let first = try await accounts.logInAnonymously().accessToken
@@ -135,7 +138,9 @@ import Testing
     #expect(await refusal { try await opened.verify(second) } == nil)
   }
 
-  @Test func `the key before verifies until its last token has expired, and is removed then`() async throws {
+  @Test func `the previous key verifies tokens until its last token has expired, and is removed then`()
+    async throws
+  {
     let world = try World()
     let accounts = try await world.open()
     let token = try await accounts.logInAnonymously().accessToken
@@ -152,7 +157,7 @@ import Testing
     #expect(try await accounts.read { records in records.realm.objects(StoredSigningKey.self).count } == 1)
   }
 
-  @Test func `custom data stands in the tokens that are made after it was set`() async throws {
+  @Test func `custom data is in the tokens that are made after it was set`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let logIn = try await accounts.logInAnonymously()

@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 
 @Suite struct AdministrationTests {
-  @Test func `users are listed page by page, in the order in which they were made`() async throws {
+  @Test func `users are listed page by page, in the order of their creation`() async throws {
     let world = try World()
     let accounts = try await world.open()
     var made: [String] = []
@@ -35,7 +35,7 @@ import Testing
     #expect(await refusal { try await accounts.user(email: "bob") } == .invalidParameter)
   }
 
-  @Test func `what is asked of a user who is not there is refused`() async throws {
+  @Test func `a request about an unknown user is refused`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let revocations = RevocationList(accounts)
@@ -54,7 +54,7 @@ import Testing
     #expect(revocations.all.isEmpty)
   }
 
-  @Test func `roles are set in their order, and each once`() async throws {
+  @Test func `roles are set in their order, and each of them once`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let logIn = try await accounts.logInAnonymously()
@@ -69,7 +69,7 @@ import Testing
     #expect(try await accounts.user(logIn.userID).roles.isEmpty)
   }
 
-  @Test func `custom data is a JSON object of bounded size`() async throws {
+  @Test func `custom data is a JSON object of limited size`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let id = try await accounts.logInAnonymously().userID
@@ -86,7 +86,7 @@ import Testing
     #expect(try await accounts.user(id).customData == nil)
   }
 
-  @Test func `whatever custom data is accepted, the tokens with it are`() async throws {
+  @Test func `tokens with any accepted custom data are accepted`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let logIn = try await accounts.logInAnonymously()
@@ -118,7 +118,7 @@ import Testing
     #expect(await refusal { try await accounts.setPassword("secret-1", of: anonymous) } == .invalidParameter)
   }
 
-  @Test func `an administrator confirms users where no messages are sent`() async throws {
+  @Test func `an administrator confirms users if no messages are sent`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.messenger = nil }
     let id = try await accounts.register(email: "ann@example.com", password: "secret-1", address: "a")
@@ -131,7 +131,9 @@ import Testing
     #expect(await refusal { try await accounts.confirmUser(id) } == .userAlreadyConfirmed)
   }
 
-  @Test func `a user who is disabled can't log in, and learns why by the right password only`() async throws {
+  @Test func `a user who is disabled can't log in, and hears the reason only with the right password`()
+    async throws
+  {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let id = try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -142,7 +144,7 @@ import Testing
     #expect(await refusal { try await accounts.logIn("ann@example.com", "secret-1") } == nil)
   }
 
-  @Test func `what has expired is removed once in an hour in which something is written`() async throws {
+  @Test func `expired data is removed once in an hour in which the file is written`() async throws {
     let world = try World()
     let accounts = try await world.open()
     _ = try await accounts.logInAnonymously()

@@ -4,7 +4,7 @@ import Testing
 @testable import Accounts
 
 @Suite struct AttemptTests {
-  @Test func `a wrong password and an unknown address are answered by the same error`() async throws {
+  @Test func `a wrong password and an unknown address have the same error`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -13,7 +13,8 @@ import Testing
     #expect(wrong != nil && wrong == unknown && wrong?.code == .invalidPassword && wrong?.httpStatus == 401)
   }
 
-  @Test func `an account is closed for ten minutes after ten wrong passwords, whoever asks`() async throws {
+  @Test func `an account is closed for ten minutes after ten wrong passwords, for every client`() async throws
+  {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -33,7 +34,7 @@ import Testing
     #expect(await refusal { try await accounts.logIn("ann@example.com", "secret-1") } == nil)
   }
 
-  @Test func `right passwords count for nothing`() async throws {
+  @Test func `right passwords do not count as attempts`() async throws {
     let world = try World()
     let accounts = try await world.open { options in
       options.autoConfirm = true
@@ -48,7 +49,7 @@ import Testing
     #expect(await refusal { try await accounts.logIn("ann@example.com", "secret-1") } == nil)
   }
 
-  @Test func `an address is closed after its failures at any accounts, and with keys`() async throws {
+  @Test func `an address is closed after its failures at any accounts, even with keys`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -68,7 +69,7 @@ import Testing
     #expect(await refusal { try await accounts.logInAnonymously() } == nil)
   }
 
-  @Test func `attempts at the same time are limited, too`() async throws {
+  @Test func `attempts at the same time are limited too`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -84,7 +85,7 @@ import Testing
     #expect(codes.filter { $0 == .tooManyRequests }.count == 30)
   }
 
-  @Test func `messages are limited by the address they go to, and by who asks`() async throws {
+  @Test func `messages are limited for their address, and for the client that asks`() async throws {
     let world = try World()
     let accounts = try await world.open()
     for _ in 0..<5 { try await accounts.sendReset(email: "ann@example.com", address: "a") }
@@ -107,7 +108,7 @@ import Testing
     #expect(await refusal { try await accounts.sendReset(email: "ann@example.com", address: "a") } == nil)
   }
 
-  @Test func `a bounded number of attempts is held, of which the oldest go`() {
+  @Test func `a limited number of attempts is stored, and the oldest go first`() {
     let start = Date(timeIntervalSince1970: 0)
     var attempts = Attempts(most: 2, seconds: 10, capacity: 100)
     func add(_ key: String, _ seconds: Double) -> Bool { attempts.add(key, start + seconds) }
@@ -117,7 +118,7 @@ import Testing
     }
     #expect(add("key 9999", 1))
     #expect(!add("key 9999", 1))
-    // Those that are old make room first.
+    // Old attempts are removed first to make room.
     #expect(add("key 9999", 12))
     for number in 0..<99 { #expect(add("other \(number)", 13)) }
     #expect(add("key 9999", 13))

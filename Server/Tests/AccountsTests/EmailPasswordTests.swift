@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 
 @Suite struct EmailPasswordTests {
-  @Test func `who has registered can log in when the address is confirmed`() async throws {
+  @Test func `a registered user can log in after the address is confirmed`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let id = try await accounts.register(email: "ann@example.com", password: "secret-1", address: "a")
@@ -19,7 +19,7 @@ import Testing
     #expect(logIn.account.lastLogIn == world.clock.now)
   }
 
-  @Test func `a token to confirm works once, for one user, for a day`() async throws {
+  @Test func `a confirmation token works once, for one user, for a day`() async throws {
     let world = try World()
     let accounts = try await world.open()
     try await accounts.register(email: "ann@example.com", password: "secret-1", address: "a")
@@ -50,7 +50,7 @@ import Testing
     #expect(try await accounts.read { records in records.realm.objects(StoredMessageToken.self).isEmpty })
   }
 
-  @Test func `the message to confirm can be sent again`() async throws {
+  @Test func `the confirmation message can be sent again`() async throws {
     let world = try World()
     let accounts = try await world.open()
     try await accounts.register(email: "ann@example.com", password: "secret-1", address: "a")
@@ -70,7 +70,7 @@ import Testing
         == .userAlreadyConfirmed)
   }
 
-  @Test func `users are confirmed at once where the app says so`() async throws {
+  @Test func `users are confirmed at once if the app says so`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.register(email: "ann@example.com", password: "secret-1", address: "a")
@@ -78,7 +78,7 @@ import Testing
     #expect(world.messenger.all.isEmpty)
   }
 
-  @Test func `addresses are compared without space and capital letters`() async throws {
+  @Test func `addresses are compared without spaces and case`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let id = try await accounts.register(email: " Ann@Example.COM\n", password: "secret-1", address: "a")
@@ -89,14 +89,14 @@ import Testing
       await refusal {
         try await accounts.register(email: "ann@EXAMPLE.com", password: "secret-2", address: "a")
       } == .accountNameInUse)
-    // The same letter with its accent apart.
+    // This address has the same letter, with its accent as a separate scalar.
     let accented = try await accounts.register(
       email: "ren\u{e9}@example.com", password: "secret-1", address: "a")
     #expect(try await accounts.logIn("rene\u{301}@example.com", "secret-1").userID == accented)
     #expect(accented != id)
   }
 
-  @Test func `of two who register one address at the same time one gets it`() async throws {
+  @Test func `only one of two registrations of one address at the same time succeeds`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let codes = await withTaskGroup(of: AccountError.Code?.self) { group in
@@ -124,7 +124,7 @@ import Testing
     #expect(await refusal { try await accounts.logIn("ann@example.com", "passe\u{301}word") } == nil)
   }
 
-  @Test func `what is no address or no password is refused`() async throws {
+  @Test func `an invalid address or password is refused`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     for email in [
@@ -151,11 +151,11 @@ import Testing
       try await accounts.register(email: email, password: password, address: "a")
       #expect(await refusal { try await accounts.logIn(email, password) } == nil)
     }
-    // What stands behind a zero byte counts, too.
+    // The characters after a zero byte also count.
     #expect(await refusal { try await accounts.logIn("ann2@example.com", "a\u{0}bcdX") } == .invalidPassword)
   }
 
-  @Test func `a user stays where the message to confirm could not be sent`() async throws {
+  @Test func `a user stays if the confirmation message could not be sent`() async throws {
     let world = try World()
     let accounts = try await world.open()
     world.messenger.setFails(true)
@@ -170,7 +170,7 @@ import Testing
     #expect(await refusal { try await accounts.logIn("ann@example.com", "secret-1") } == nil)
   }
 
-  @Test func `a way to log in that is switched off is told by its name`() async throws {
+  @Test func `a provider that is switched off is refused with its name`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.providers = [.anonymous] }
     let refused = await thrown { try await accounts.logIn("ann@example.com", "secret-1") }

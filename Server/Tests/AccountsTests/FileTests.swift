@@ -9,7 +9,7 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
   }
 
-  /// The bytes of all files in a folder, one after the other.
+  /// The bytes of all files in a folder, one file after another.
   private func bytes(in folder: URL) throws -> Data {
     var all = Data()
     guard let paths = FileManager.default.enumerator(atPath: folder.path) else { return all }
@@ -17,14 +17,14 @@ import Testing
       let file = folder.appendingPathComponent(path)
       var isFolder: ObjCBool = false
       let isThere = FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder)
-      // The file of notes is a pipe, which holds nothing.
+      // The file of notes is a pipe, which has no content.
       let isPipe = file.pathExtension == "note"
       if isThere, !isFolder.boolValue, !isPipe { all.append(try Data(contentsOf: file)) }
     }
     return all
   }
 
-  @Test func `only its owner may read the file, also one that others could read`() async throws {
+  @Test func `only the owner can read the file, even if others could read it before`() async throws {
     let world = try World()
     let accounts = try await world.open()
     #expect(try mode(of: world.file) == 0o600)
@@ -37,7 +37,7 @@ import Testing
     #expect(try await opened.users().count == 1)
   }
 
-  @Test func `all is there when the file is opened again`() async throws {
+  @Test func `all data is there when the file is opened again`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let id = try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -55,7 +55,7 @@ import Testing
     #expect(try await opened.logIn(.apiKey(key.key), address: "a").userID == id)
   }
 
-  @Test func `an encrypted file opens with its key only, and tells nothing`() async throws {
+  @Test func `an encrypted file opens only with its key, and shows no data`() async throws {
     let world = try World()
     let key = Data((0..<64).map { UInt8($0) })
     let accounts = try await world.open { options in
@@ -98,7 +98,7 @@ import Testing
     #expect(await refusal { try await world.open { $0.fileURL = nowhere } } == .internalServerError)
   }
 
-  @Test func `a backup is a copy that only its owner may read`() async throws {
+  @Test func `a backup is a copy that only its owner can read`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let id = try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -130,7 +130,7 @@ import Testing
     ]
     await accounts.close()
     let stored = try bytes(in: world.folder)
-    // What is stored as it is would be found.
+    // A text that is stored without a hash would be found.
     #expect(stored.range(of: Data("ann@example.com".utf8)) != nil)
     for secret in secrets {
       #expect(stored.range(of: Data(secret.utf8)) == nil)
@@ -162,9 +162,9 @@ import Testing
     }
   }
 
-  @Test func `the classes of accounts are left out of realms that name none`() throws {
+  @Test func `realms that name no classes do not have the classes of accounts`() throws {
     let world = try World()
-    // The folder goes with the world.
+    // The folder is removed with the world.
     defer { withExtendedLifetime(world) {} }
     let url = world.folder.appendingPathComponent("other.realm")
     let realm = try Realm(fileURL: url)

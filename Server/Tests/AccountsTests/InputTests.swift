@@ -6,7 +6,7 @@ import Testing
 @Suite struct InputTests {
   init() throws { try #require(Sodium.isReady) }
 
-  @Test func `base64url is written as everywhere, and read in its one form`() {
+  @Test func `base64url is written in the standard form, and only that form is read`() {
     for length in 0..<70 {
       let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ length) }
       let text = Base64URL.text(of: bytes)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `custom data of any number of levels is refused or taken`() throws {
+  @Test func `custom data with any number of levels is refused or accepted`() throws {
     for count in 1...600 {
       let (opened, closed) = (String(repeating: "[", count: count), String(repeating: "]", count: count))
       #expect(throws: AccountError.self) { try Texts.checkObject(#"{"a":\#(opened)}"#) }
@@ -46,7 +46,7 @@ import Testing
     #expect(try Accounts.Credentials(provider: "api-key", fields: ["key": "k"]).provider == .apiKey)
   }
 
-  @Test func `a field that is missing is named, and so is a provider that there is not`() async {
+  @Test func `a missing field is named, and so is an unknown provider`() async {
     for (provider, fields, name) in [
       ("local-userpass", ["username": "a"], "password"), ("local-userpass", ["password": "a"], "username"),
       ("api-key", [:], "key"),
@@ -77,7 +77,7 @@ import Testing
     #expect(Dictionary(uniqueKeysWithValues: all) == known)
   }
 
-  @Test func `the same secret has another hash for another purpose`() {
+  @Test func `the hash of a secret depends on its purpose`() {
     let secret = RandomSecret()
     let hashes = [RandomSecret.Purpose.refreshToken, .apiKey, .confirm, .reset].map { secret.hash(for: $0) }
     #expect(Set(hashes).count == 4 && !hashes.contains(secret.text))

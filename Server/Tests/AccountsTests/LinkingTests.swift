@@ -20,7 +20,7 @@ import Testing
     #expect(try await accounts.users().count == 1)
   }
 
-  @Test func `both refresh tokens of a session that was linked end with one log-out`() async throws {
+  @Test func `both refresh tokens of a linked session end with one log-out`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let revocations = RevocationList(accounts)
@@ -41,7 +41,7 @@ import Testing
     #expect(revocations.all.count == 1)
   }
 
-  @Test func `an identity that another user has logged in with can't be linked`() async throws {
+  @Test func `an identity with which another user has logged in can't be linked`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -59,7 +59,8 @@ import Testing
     #expect(try await accounts.user(anonymous.userID).identities.count == 1)
   }
 
-  @Test func `a user whom an administrator has given something is not made part of another`() async throws {
+  @Test func `a user with roles or data from an administrator is not merged into another user`() async throws
+  {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let id = try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -71,7 +72,7 @@ import Testing
     #expect(try await accounts.user(id).roles == ["editor"])
   }
 
-  @Test func `only what is proved and confirmed can be linked`() async throws {
+  @Test func `only identities that are proved and confirmed can be linked`() async throws {
     let world = try World()
     let accounts = try await world.open()
     try await accounts.register(email: "ann@example.com", password: "secret-1", address: "a")
@@ -89,7 +90,7 @@ import Testing
     #expect(try await accounts.user(anonymous.userID).identities.count == 1)
   }
 
-  @Test func `a user has one e-mail address, and linking it again changes nothing`() async throws {
+  @Test func `a user has one e-mail address, and a second link of it changes nothing`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -104,7 +105,7 @@ import Testing
     #expect(await refusal { try await accounts.logIn("bob@example.com", "secret-2") } == nil)
   }
 
-  @Test func `nothing is linked in a session that has ended, or to a user who is disabled`() async throws {
+  @Test func `a session that has ended and a disabled user can't be linked`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.registerConfirmed("ann@example.com", "secret-1")

@@ -17,7 +17,7 @@ import Testing
 
   @Test func `a command gets the message as its input`() async throws {
     let world = try World()
-    // The folder goes with the world.
+    // The folder is removed with the world.
     defer { withExtendedLifetime(world) {} }
     let file = world.folder.appendingPathComponent("message")
     let messenger = try CommandMessenger(command: ["/bin/sh", "-c", "cat > \"$0\"", file.path])
@@ -25,7 +25,7 @@ import Testing
     #expect(try Data(contentsOf: file) == message.json())
   }
 
-  @Test func `a command may leave its input unread, and fails by how it ends`() async throws {
+  @Test func `a command may ignore its input, and its exit status decides whether it failed`() async throws {
     for script in ["exit 3", "kill -9 $$"] {
       let messenger = try CommandMessenger(command: ["/bin/sh", "-c", script])
       #expect(await refusal { try await messenger.deliver(message) } == .serviceUnavailable)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a command that does not end in time is ended, also where it does not want to`() async throws {
+  @Test func `a command that does not end in time is killed, even if it ignores signals`() async throws {
     for script in ["exec sleep 60", "trap '' TERM; while true; do sleep 1; done"] {
       let messenger = try CommandMessenger(
         command: ["/bin/sh", "-c", script], timeLimit: .milliseconds(200))
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `an address gets the message in the body of a request`() async throws {
+  @Test func `an address gets the message as the body of a request`() async throws {
     let posted = Locked<[Data]>([])
     let url = try #require(URL(string: "https://example.com/messages"))
     let messenger = AddressMessenger(url: url) { to, body in
@@ -66,7 +66,7 @@ import Testing
     #expect(await refusal { try await messenger.deliver(message) } == .serviceUnavailable)
   }
 
-  @Test func `a bounded number of messages is sent at a time`() async throws {
+  @Test func `a limited number of messages is sent at a time`() async throws {
     let deliveries = Deliveries()
     for _ in 0..<Deliveries.most { try deliveries.begin() }
     #expect(await refusal { try deliveries.begin() } == .serviceUnavailable)

@@ -11,7 +11,7 @@ import Testing
 
   init() throws { try #require(Sodium.isReady) }
 
-  @Test func `a hash has a salt of its own, and fits its password only`() async throws {
+  @Test func `a hash has its own salt, and fits only its password`() async throws {
     let passwords = Passwords(cost: .least)
     let password = try Password("secret-1")
     let (one, other) = (try await passwords.hash(password), try await passwords.hash(password))
@@ -29,7 +29,7 @@ import Testing
     #expect(hash.hasPrefix("$argon2id$v=19$m=65536,t=3,p=1$"))
   }
 
-  @Test func `two are hashed at a time, sixty-four wait, and more are refused`() async throws {
+  @Test func `two passwords are hashed at a time, sixty-four wait, and more are refused`() async throws {
     let passwords = Passwords(cost: .least)
     let gate = DispatchSemaphore(value: 0)
     let running = Locked(Running())
@@ -46,7 +46,7 @@ import Testing
       for _ in 0..<70 {
         group.addTask { await refusal { try await passwords.run(work) } }
       }
-      // The four that are refused come first, as nothing else ends before the gate is opened.
+      // The four refused calls end first, because no other call ends before the gate is opened.
       var codes: [AccountError.Code?] = []
       for _ in 0..<4 {
         guard let code = await group.next() else { break }

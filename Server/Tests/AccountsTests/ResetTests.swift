@@ -5,7 +5,9 @@ import Testing
 @testable import Accounts
 
 @Suite struct ResetTests {
-  /// Asks for a reset, and answers the message that was sent.
+  /// Asks for a reset of a password.
+  ///
+  /// - Returns: The message that was sent.
   private func resetMessage(_ email: String, _ accounts: Accounts, _ world: World) async throws -> Message? {
     let known = world.messenger.all.count
     try await accounts.sendReset(email: email, address: "a")
@@ -29,7 +31,7 @@ import Testing
     #expect(await refusal { try await accounts.logIn("ann@example.com", "secret-2") } == nil)
   }
 
-  @Test func `a token to reset works once, and for 30 minutes`() async throws {
+  @Test func `a reset token works once, and for 30 minutes`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.registerConfirmed("ann@example.com", "secret-1")
@@ -62,7 +64,7 @@ import Testing
     #expect(await refusal { try await accounts.logIn("ann@example.com", "secret-2") } == nil)
   }
 
-  @Test func `who resets a password has confirmed the address`() async throws {
+  @Test func `a reset of the password also confirms the address`() async throws {
     let world = try World()
     let accounts = try await world.open()
     try await accounts.register(email: "ann@example.com", password: "secret-1", address: "a")
@@ -71,7 +73,7 @@ import Testing
     #expect(await refusal { try await accounts.logIn("ann@example.com", "secret-2") } == nil)
   }
 
-  @Test func `a reset for an address that nobody has answers the same, and sends nothing`() async throws {
+  @Test func `a reset for an unknown address has the same answer, and sends no message`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     #expect(try await resetMessage("nobody@example.com", accounts, world) == nil)
@@ -88,7 +90,7 @@ import Testing
         == .serviceUnavailable)
   }
 
-  @Test func `a reset forgets the wrong passwords before it`() async throws {
+  @Test func `a reset forgets the earlier wrong passwords`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     try await accounts.registerConfirmed("ann@example.com", "secret-1")

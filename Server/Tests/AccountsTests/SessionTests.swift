@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 
 @Suite struct SessionTests {
-  @Test func `a refresh token looks like a JSON Web Token with its times`() async throws {
+  @Test func `a refresh token has the form of a JSON Web Token with its times`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let parts = parts(of: try await accounts.logInAnonymously().refreshToken)
@@ -16,7 +16,7 @@ import Testing
     #expect(times.count == 2)
   }
 
-  @Test func `only the last part of a refresh token counts, and only in its one form`() async throws {
+  @Test func `only the last part of a refresh token counts, and only in its standard form`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let token = try await accounts.logInAnonymously().refreshToken
@@ -32,7 +32,9 @@ import Testing
     }
   }
 
-  @Test func `a refresh token makes access tokens for 60 days, and does not get older by it`() async throws {
+  @Test func `a refresh token makes access tokens for 60 days, and use does not change its expiry`()
+    async throws
+  {
     let world = try World()
     let accounts = try await world.open()
     let logIn = try await accounts.logInAnonymously()
@@ -46,7 +48,7 @@ import Testing
     #expect(try await accounts.read { records in records.realm.objects(StoredSession.self).isEmpty })
   }
 
-  @Test func `a log-out ends one session with its access tokens, and tells of it`() async throws {
+  @Test func `a log-out ends one session with its access tokens, and announces it`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let revocations = RevocationList(accounts)
@@ -66,7 +68,7 @@ import Testing
       ])
   }
 
-  @Test func `all sessions of a user can be revoked, and those of others go on`() async throws {
+  @Test func `all sessions of a user can be revoked, and sessions of other users continue`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let revocations = RevocationList(accounts)
@@ -94,7 +96,7 @@ import Testing
     #expect(await refusal { try await accounts.verify(logIn.accessToken) } == nil)
   }
 
-  @Test func `nothing is left of a user who is deleted`() async throws {
+  @Test func `no data of a deleted user is left`() async throws {
     let world = try World()
     let accounts = try await world.open { $0.autoConfirm = true }
     let revocations = RevocationList(accounts)
@@ -126,7 +128,7 @@ import Testing
     #expect(counts == [0, 0, 0, 0])
   }
 
-  @Test func `the oldest session goes where a user has a thousand`() async throws {
+  @Test func `the oldest session ends if a user would have more than a thousand`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let revocations = RevocationList(accounts)
@@ -146,7 +148,7 @@ import Testing
     #expect(revocations.all.map(\.sessionID) == [first.sessionID])
   }
 
-  @Test func `a device keeps its id, and an id that is none is refused`() async throws {
+  @Test func `a device keeps its id, and an invalid id is refused`() async throws {
     let world = try World()
     let accounts = try await world.open()
     let first = try await accounts.logInAnonymously()

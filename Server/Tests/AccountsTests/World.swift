@@ -3,8 +3,7 @@ import Synchronization
 
 @testable import Accounts
 
-/// A folder with the accounts of an app, a clock that tests move, and a messenger that keeps what it is
-/// given.
+/// A folder with the accounts of an app, a clock that tests move, and a messenger that keeps its messages.
 final class World: Sendable {
   let folder: URL
   let clock = TestClock()
@@ -19,7 +18,8 @@ final class World: Sendable {
 
   var file: URL { folder.appendingPathComponent("accounts.realm") }
 
-  /// Passwords cost little to hash. The options keep this world, and so do accounts that are open.
+  /// Opens the accounts, with options in which hashing a password costs little. The options keep this world in memory,
+  /// and so do open accounts.
   func open(_ change: (inout Accounts.Options) -> Void = { _ in }) async throws -> Accounts {
     var options = Accounts.Options(app: "app-1", fileURL: file)
     options.messenger = messenger
@@ -37,7 +37,7 @@ final class TestClock: Sendable {
   func advance(_ seconds: TimeInterval) { date.withLock { $0 = $0 + seconds } }
 }
 
-/// Keeps messages in place of delivering them.
+/// Keeps messages instead of delivering them.
 final class RecordingMessenger: Messenger {
   struct Failure: Error {}
 
@@ -46,7 +46,7 @@ final class RecordingMessenger: Messenger {
 
   var all: [Message] { messages.withLock { $0 } }
 
-  /// Fails from now on, or no more.
+  /// Sets whether deliveries fail from now on.
   func setFails(_ value: Bool) { fails.withLock { $0 = value } }
 
   func deliver(_ message: Message) async throws {
@@ -79,7 +79,7 @@ final class Locked<Value: Sendable>: Sendable {
   }
 }
 
-/// The error with which work was refused; nil where it was done, or failed otherwise.
+/// The error with which `work` was refused; nil if it succeeded or failed with another error.
 func thrown<Answer>(_ work: () async throws -> Answer) async -> AccountError? {
   do {
     _ = try await work()
@@ -89,7 +89,7 @@ func thrown<Answer>(_ work: () async throws -> Answer) async -> AccountError? {
   }
 }
 
-/// The code of that error.
+/// The code of the error with which `work` was refused.
 func refusal<Answer>(_ work: () async throws -> Answer) async -> AccountError.Code? {
   await thrown(work)?.code
 }
@@ -109,7 +109,7 @@ extension Accounts {
     try await logIn(.anonymous, address: Accounts.testAddress)
   }
 
-  /// Registers somebody whom nobody has to confirm any more.
+  /// Registers a user, and confirms the address.
   @discardableResult
   func registerConfirmed(_ email: String, _ password: String) async throws -> String {
     let id = try await register(email: email, password: password, address: Accounts.testAddress)
@@ -118,7 +118,7 @@ extension Accounts {
   }
 }
 
-/// The three parts of a token.
+/// The parts of a token, of which there are three.
 func parts(of token: String) -> [String] { token.split(separator: ".").map { String($0) } }
 
 /// The JSON object in a part of a token.
@@ -127,11 +127,11 @@ func object(in part: String) throws -> [String: Any] {
   return try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] ?? [:]
 }
 
-/// A part of a token with a JSON text.
+/// The part of a token for a JSON text.
 func part(_ json: String) -> String { Base64URL.text(of: Array(json.utf8)) }
 
-/// The same text but for the last character, which stands for the same bytes where the rest of its bits is
-/// not looked at.
+/// The same text with another last character. A reader that ignores the unused bits of that character gets the same
+/// bytes.
 func sloppy(_ base64: String) -> String {
   let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
   guard let last = base64.last, let place = alphabet.firstIndex(of: last), place < 63 else { return base64 }

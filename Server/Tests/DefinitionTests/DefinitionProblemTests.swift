@@ -1,9 +1,9 @@
 import Definition
 import Testing
 
-/// What is wrong with definitions, and where.
+/// The problems of definitions, with their places.
 @Suite struct DefinitionProblemTests {
-  /// A text, and how its problems begin, in the form `line:column what`.
+  /// A text and the beginnings of its problems, in the form `line:column problem`.
   typealias Case = (String, [String])
 
   private static func check(_ text: String, _ expected: [String]) {
@@ -43,7 +43,8 @@ import Testing
     ("id: a b\n---\nid: b\n", ["1:5 'id' can't be 'a b'.", "3:1 A second document stands in the file."]),
   ]
 
-  @Test(arguments: texts) func `what is no plain YAML is told`(text: String, problems: [String]) {
+  @Test(arguments: texts) func `a text that is not plain YAML is a problem`(text: String, problems: [String])
+  {
     Self.check(text, problems)
   }
 
@@ -53,7 +54,7 @@ import Testing
     Self.check("id: a\n" + blanks, ["1:1 The file has \(AppDefinition.mostBytes + 1) bytes."])
   }
 
-  @Test func `many brackets inside each other are a problem`() {
+  @Test func `brackets that are nested too deep are a problem`() {
     for bracket in ["[", "{a: "] {
       let brackets = String(repeating: bracket, count: 5_000)
       #expect(Reading.problems(brackets).count == 1)
@@ -92,7 +93,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: keys) func `all keys that are wrong are told`(text: String, problems: [String]) {
+  @Test(arguments: keys) func `all wrong keys are reported`(text: String, problems: [String]) {
     Self.check(text, problems)
   }
 
@@ -135,7 +136,7 @@ import Testing
     ("id: a\nlimits:\n  data: 9000000000000000000 GiB\n", ["3:9 'data\' can't be '9000"]),
   ]
 
-  @Test(arguments: values) func `values that are wrong are told`(text: String, problems: [String]) {
+  @Test(arguments: values) func `wrong values are reported`(text: String, problems: [String]) {
     Self.check(text, problems)
   }
 
@@ -155,7 +156,7 @@ import Testing
     ("  address: \"https://a b\"", ["3:12 'address' can't be the text 'https://a b'."]),
   ]
 
-  @Test(arguments: emails) func `ways of mails that are wrong are told`(text: String, problems: [String]) {
+  @Test(arguments: emails) func `wrong settings of mails are reported`(text: String, problems: [String]) {
     Self.check("id: a\nemail:\n\(text)\n", problems)
   }
 
@@ -202,13 +203,13 @@ import Testing
   ]
 
   @Test(arguments: classes)
-  func `fields and rights that are wrong are told`(text: String, problems: [String]) {
+  func `wrong fields and rights are reported`(text: String, problems: [String]) {
     Self.check(text, problems)
   }
 
   // MARK: - What is said
 
-  @Test func `a problem tells its place, and what to do`() {
+  @Test func `a problem has its place and a remedy`() {
     let problems = Reading.problems("id: a\nrights:\n  Task:\n    raed: true\n")
     let expected =
       "app.yaml:4:5: The class 'Task' has no right named 'raed'. Did you mean 'read'? "
@@ -221,15 +222,15 @@ import Testing
     ("id: a\nmaximum_offline_time: 0", "maximum-offline-time"),
     ("id: a\nproviders: [emailpassword]", "email-password"), ("id: a\nlimits: {data: 3 gb}", "GiB"),
   ])
-  func `the nearest name is told`(text: String, name: String) {
+  func `the nearest name is suggested`(text: String, name: String) {
     #expect(Reading.problems(text).contains { $0.remedy.hasPrefix("Did you mean '\(name)'?") })
   }
 
-  @Test func `a name that is far from all is not explained`() {
+  @Test func `no name is suggested if none is near`() {
     #expect(Reading.problems("id: a\nzebra: 1").map(\.remedy).allSatisfy { $0.hasPrefix("Keys are id, ") })
   }
 
-  @Test func `the problems of a file are told a line each`() {
+  @Test func `the problems of a file are listed on one line each`() {
     let error = #expect(throws: DefinitionProblems.self) { try Reading.app("id: a b\nlimit: {}\n") }
     #expect(error?.description.split(separator: "\n").count == 2)
   }

@@ -1,7 +1,7 @@
 import Definition
 import Testing
 
-/// What definitions mean.
+/// The meaning of definitions.
 @Suite struct DefinitionReadingTests {
   private static let whole = """
     # All that a definition may have.
@@ -58,7 +58,7 @@ import Testing
     #expect(try Reading.app(Self.whole) == app)
   }
 
-  @Test func `what is left out has its default`() throws {
+  @Test func `a missing key has its default`() throws {
     let app = try Reading.app("id: a-B_9")
     #expect(app == AppDefinition(id: "a-B_9"))
     #expect(!app.isDevelopment && app.partition == nil && app.fields.isEmpty && app.rights.isEmpty)
@@ -69,7 +69,7 @@ import Testing
     #expect(app.limits.connectionsPerUser == 100)
   }
 
-  @Test func `inserts and deletes need the right to write unless they have their own`() throws {
+  @Test func `inserts and deletes need the right to write unless they have rights of their own`() throws {
     let text = "id: a\nrights:\n  A: {write: x == 1}\n  B: {read: true, insert: true}\n"
     let rights = try Reading.app(text).rights
     let write = AppDefinition.Rule(text: "x == 1", line: 3, column: 14)
@@ -103,7 +103,7 @@ import Testing
   @Test(arguments: [
     "feilds: {Task: [owner]}", "fields: {Task: [owner, owner]}", "fields: {Task: []}\nfields: {}",
   ])
-  func `predicates are not checked while the fields are not known`(fields: String) {
+  func `predicates are not checked if the fields are not known`(fields: String) {
     var count = 0
     let text = "id: a\n\(fields)\nrights: {Task: {read: x == 1}}"
     let app = try? AppDefinition.read(text, file: "app.yaml") { _, _, _ in
@@ -132,7 +132,7 @@ import Testing
     "https://example.org/hooks/mail", "http://localhost/x", "http://127.0.0.1:8080/x", "http://[::1]:80/x",
     "HTTPS://example.org",
   ])
-  func `mails may go to addresses that nobody reads on the way`(address: String) throws {
+  func `mails may go to addresses that others can't read on the way`(address: String) throws {
     let email = try Reading.app("id: a\nemail:\n  address: \(address)").email
     #expect(email.delivery == .address(address))
   }
@@ -142,7 +142,7 @@ import Testing
     #expect(app.fields == ["Aufgabe": ["größe", "_id", "a-b", "名前"]])
   }
 
-  @Test func `200 classes, 200 fields and 8 KiB of a predicate are not too much`() throws {
+  @Test func `200 classes, 200 fields and 8 KiB of a predicate are accepted`() throws {
     let names = (0..<200).map { "c\($0)" }
     let fields = "[\(names.joined(separator: ", "))]"
     let classes = names.map { "  \($0): \(fields)\n" }.joined()
@@ -152,7 +152,7 @@ import Testing
     #expect(app.rights["A"]?.read?.text == predicate)
   }
 
-  @Test func `a byte order mark and carriage returns change no place`() throws {
+  @Test func `a byte order mark and carriage returns do not change places`() throws {
     #expect(try Reading.app("\u{FEFF}id: a\r\ndevelopment: true\r\n").isDevelopment)
     let problems = Reading.problems("\u{FEFF}id: a b\r\nlimit: 1\r\n")
     #expect(problems.map { [$0.line, $0.column] } == [[1, 5], [2, 1]])
@@ -167,7 +167,7 @@ import Testing
     #expect(app.limits == AppDefinition.Limits() && app.maximumOfflineTime == 30 * 86_400)
   }
 
-  @Test func `each line of the sample that is commented out may be written`() {
+  @Test func `each commented line of the sample may be used`() {
     for key in ["partition: realm_id", "command: [/usr", "address: https"] {
       let text = AppDefinition.sample.replacing("# \(key)", with: key)
       #expect(text != AppDefinition.sample && Reading.problems(text).isEmpty, "\(key)")

@@ -1,7 +1,7 @@
 import Definition
 import Testing
 
-/// Random numbers that come again for the same seed (splitmix64).
+/// Random numbers that are the same for the same seed (splitmix64).
 private struct Random: RandomNumberGenerator {
   private var state: UInt64
 
@@ -18,9 +18,9 @@ private struct Random: RandomNumberGenerator {
   mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }
 
-/// Whatever stands in a file, it is a definition or has problems.
+/// Tests that any text is a definition or has problems.
 @Suite struct RandomDefinitionTests {
-  /// - Returns: whether it is a definition.
+  /// - Returns: True if the text is a definition.
   @discardableResult
   private static func check(_ text: String, _ comment: Comment) -> Bool {
     let problems = Reading.problems(text)
@@ -33,7 +33,7 @@ private struct Random: RandomNumberGenerator {
     return problems.isEmpty
   }
 
-  @Test func `every prefix of the sample is a definition or has problems in it`() {
+  @Test func `every prefix of the sample is a definition, or has problems with places in it`() {
     let sample = Array(AppDefinition.sample.unicodeScalars)
     for length in 0...sample.count {
       Self.check(String(String.UnicodeScalarView(sample[..<length])), "\(length) scalars")
@@ -62,7 +62,7 @@ private struct Random: RandomNumberGenerator {
     return String(String.UnicodeScalarView(scalars))
   }
 
-  @Test func `mutations of the sample are definitions or have problems in them`() {
+  @Test func `mutations of the sample are definitions, or have problems with places in them`() {
     let seed = UInt64.random(in: 0 ... .max)
     var random = Random(seed: seed)
     var good = 0

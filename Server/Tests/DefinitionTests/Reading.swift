@@ -2,7 +2,7 @@ import Definition
 
 /// Reads definitions for tests.
 enum Reading {
-  /// The definition.
+  /// The definition in a text.
   static func app(_ text: String) throws(DefinitionProblems) -> AppDefinition {
     try AppDefinition.read(text, file: "app.yaml", checkPredicate: check)
   }
@@ -17,11 +17,11 @@ enum Reading {
     }
   }
 
-  /// It finds a predicate wrong that says so.
+  /// Reports a problem for each predicate that contains the word "wrong".
   private static func check(_ text: String, _ table: String, _ fields: [String]) -> String? {
     text.contains("wrong") ? "The predicate for \(table) is wrong" : nil
   }
 
-  /// The right to read of a class Task, as the fourth line of a definition. A text begins at its column 11.
+  /// A definition whose fourth line is the right to read a class Task. The text begins at column 11 of that line.
   static func right(_ text: String) -> String { "id: a\nrights:\n  Task:\n    read: \(text)\n" }
 }

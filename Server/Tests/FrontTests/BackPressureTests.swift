@@ -20,7 +20,7 @@ import Testing
     try await withFront(sockets: StubSockets(make: { telling }), settings: change) { front in
       let client = try await RawClient.socket(at: front.port)
       let socket = try #require(await telling.openings.wait(for: 1).first)
-      // This is more than the buffers of the system take.
+      // The messages are more than the buffers of the system hold.
       let message = ByteBuffer(bytes: ClientFrame.binary([UInt8](repeating: 1, count: 1 << 20)))
       for _ in 0..<64 { client.channel.writeAndFlush(message, promise: nil) }
       let waiting = try await settled { try await client.channel.getOption(.bufferedWritableBytes) }

@@ -2,7 +2,8 @@ import Front
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct LimitTests {
-  /// What is answered to bytes of a new connection, and whether the connection is closed behind it.
+  /// The status of the answer to the bytes of a new connection. The function also checks that the connection is closed
+  /// afterwards.
   private func status(_ front: Front, _ text: String) async throws -> Int {
     let client = try await RawClient.connect(to: front.port)
     client.send(text)
@@ -111,7 +112,7 @@ import Testing
   // MARK: - Times
 
   @Test func aHeadThatDoesNotEndIsRefused() async throws {
-    // The time must be long enough for the first request to come in time on a busy machine.
+    // The time must be long enough for the first request to arrive in time on a busy machine.
     try await withFront(settings: { $0.times.header = .seconds(6) }) { front in
       let client = try await RawClient.connect(to: front.port)
       #expect(try await client.ask("GET /status/200").status == 200)
@@ -146,7 +147,7 @@ import Testing
       let client = try await RawClient.connect(to: front.port, stays: true)
       client.send("GARBAGE\r\n\r\n")
       #expect(try await client.reply().status == 400)
-      // The system tells the client that the connection is closed when the client sends more.
+      // The system tells the client that the connection is closed only when the client sends more.
       while !client.inbox.isClosed {
         client.send("more")
         try await Task.sleep(for: .milliseconds(10))
@@ -156,7 +157,7 @@ import Testing
 
   // MARK: - Connections
 
-  /// Asks until a connection is let in: the front may not have seen yet that others were closed.
+  /// Asks until a connection is let in, because the front may not know yet that others were closed.
   private func comesIn(_ front: Front) async throws -> Bool {
     for _ in 0..<1000 {
       let client = try await RawClient.connect(to: front.port)

@@ -2,7 +2,7 @@ import Front
 import Logging
 import Testing
 
-/// Keeps what is logged, as texts.
+/// Keeps the messages of a log as texts.
 struct LogKeeper: LogHandler {
   let lines = Tally<String>()
   var metadata: Logger.Metadata = [:]

@@ -24,7 +24,7 @@ struct SeededNumbers: RandomNumberGenerator {
     RawClient.request("PUT /only-get", headers: ["Connection: close", "Authorization: Bearer x"]),
   ]
 
-  /// A request some of whose bytes were changed, removed, repeated or added.
+  /// A request in which some bytes were changed, removed, repeated or added.
   private static func mutated(_ seed: Int) -> [UInt8] {
     var numbers = SeededNumbers(seed)
     var bytes = Array(honest[seed % honest.count].utf8)
@@ -42,7 +42,7 @@ struct SeededNumbers: RandomNumberGenerator {
     return bytes
   }
 
-  /// Whether the server answers, or closes the connection.
+  /// Checks that the server answers, or closes the connection.
   private static func isServed(_ seed: Int, _ port: Int) async throws {
     let client = try await RawClient.connect(to: port)
     client.send(mutated(seed))
@@ -68,7 +68,7 @@ struct SeededNumbers: RandomNumberGenerator {
             }
             try await group.waitForAll()
           }
-          // The first front gives too little time to be sure of an answer, so many clients try.
+          // The first front allows too little time for a sure answer, so many clients try.
           let client = try await RawClient.connect(to: patient.port)
           #expect(try await client.ask("POST /echo", body: "honest").text == "honest")
           #expect(try await isAnswered(front))

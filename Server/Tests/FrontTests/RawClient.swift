@@ -3,10 +3,10 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// The other side has closed the connection, and what was waited for has not come.
+/// The error if the other side has closed the connection before the expected bytes came.
 struct ConnectionEnded: Error {}
 
-/// What a client has received.
+/// The bytes that a client has received.
 final class Inbox: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -32,7 +32,7 @@ final class Inbox: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Waits until something can be taken from the front of the bytes.
+  /// Waits until `take` can take a value from the front of the bytes.
   func next<Value: Sendable>(_ take: (inout [UInt8]) -> Value?) async throws -> Value {
     while true {
       let (value, isClosed, changes) = state.withLock { state in
@@ -48,7 +48,7 @@ final class Inbox: Sendable {
 
   /// Waits until the other side has closed the connection.
   ///
-  /// - Returns: what has come and was not taken.
+  /// - Returns: The bytes that have come and were not taken.
   func end() async -> [UInt8] {
     while true {
       let (bytes, isClosed, changes) = state.withLock { ($0.bytes, $0.isClosed, $0.changes) }
@@ -88,7 +88,7 @@ private final class InboxHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// A client that sends what it is told, right or wrong.
+/// A client that sends what a test tells it, right or wrong.
 final class RawClient: Sendable {
   let channel: any Channel
   let inbox: Inbox
@@ -96,8 +96,8 @@ final class RawClient: Sendable {
   private init(_ channel: any Channel, _ inbox: Inbox) { (self.channel, self.inbox) = (channel, inbox) }
 
   /// - Parameters:
-  ///   - reads: the client takes what it is sent.
-  ///   - stays: the client does not close the connection when the other side sends no more.
+  ///   - reads: True if the client takes the bytes that it is sent.
+  ///   - stays: True if the client does not close the connection when the other side sends no more.
   static func connect(
     to port: Int, tls: NIOSSLContext? = nil, reads: Bool = true, stays: Bool = false
   ) async throws -> RawClient {
@@ -138,7 +138,7 @@ final class RawClient: Sendable {
 
   /// The text of a request.
   ///
-  /// - Parameter line: the method and the target.
+  /// - Parameter line: The method and the target.
   static func request(_ line: String, headers: [String] = [], body: String = "") -> String {
     let length = body.isEmpty ? [] : ["Content-Length: \(body.utf8.count)"]
     let head = ["\(line) HTTP/1.1", "Host: localhost"] + headers + length
@@ -149,7 +149,7 @@ final class RawClient: Sendable {
 /// A response as a client reads it.
 struct Reply: Sendable {
   let status: Int
-  /// By their names in lower case.
+  /// The values of the headers, by their names in lower case.
   let headers: [String: String]
   let body: [UInt8]
 

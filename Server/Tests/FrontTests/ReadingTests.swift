@@ -7,7 +7,7 @@ import Testing
 @Suite struct ReadingTests {
   // MARK: - Frames
 
-  /// What a reader makes of bytes that come in parts.
+  /// The events that a reader finds in bytes that come in parts.
   private func events(_ bytes: [UInt8], cutAt places: [Int], maximum: Int) -> [FrameReader.Event] {
     var reader = FrameReader(.server, maximum: maximum)
     var events: [FrameReader.Event] = []

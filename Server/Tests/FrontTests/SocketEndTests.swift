@@ -46,7 +46,7 @@ import Testing
     try await withFront(sockets: sockets, settings: { $0.limits.maximumMessage = 1000 }) { front in
       let client = try await RawClient.socket(at: front.port)
       client.send(wrong.bytes)
-      // Whatever stands behind it changes nothing.
+      // The bytes after a wrong frame have no effect.
       client.send(ClientFrame.binary([1]))
       #expect(try await client.frame().code == wrong.code)
       #expect(await client.inbox.end().isEmpty)
@@ -94,7 +94,7 @@ import Testing
       #expect(try await client.frame().payload == [1])
       let last = try await client.frame()
       #expect(last.code == 4003)
-      // A character is not cut.
+      // A character is never cut.
       #expect(last.payload.count == 2 + 122)
       client.send(ClientFrame.binary([1]) + ClientFrame.close(4003))
       #expect(await client.inbox.end().isEmpty)

@@ -11,7 +11,7 @@ import Testing
       #expect(reply.status == 101)
       #expect(reply.headers["upgrade"] == "websocket")
       #expect(reply.headers["connection"]?.lowercased() == "upgrade")
-      // RFC 6455, section 1.3
+      // The expected value is the example in RFC 6455, section 1.3.
       #expect(reply.headers["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
       #expect(reply.headers["sec-websocket-protocol"] == nil)
       #expect(reply.headers["sec-websocket-extensions"] == nil)

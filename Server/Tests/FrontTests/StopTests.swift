@@ -19,7 +19,7 @@ import Testing
     busy.send(RawClient.request("GET /held"))
     _ = await http.arrivals.wait(for: 1)
     let stop = Task { await front.stop(grace: .seconds(60)) }
-    // The front has begun to stop when it has closed the connection without a request.
+    // The front has begun to stop when it has closed the connection that had no request.
     #expect(await idle.inbox.end().isEmpty)
     http.release.open()
     let reply = try await busy.reply()

@@ -2,7 +2,7 @@ import Front
 import Logging
 import Synchronization
 
-/// Something that others wait for.
+/// A gate that others wait for.
 final class Latch: Sendable {
   private struct State {
     var isOpen = false
@@ -32,7 +32,7 @@ final class Latch: Sendable {
   }
 }
 
-/// What was told, in its order.
+/// The values that were told, in their order.
 final class Tally<Value: Sendable>: Sendable {
   private struct State {
     var values: [Value] = []
@@ -54,7 +54,7 @@ final class Tally<Value: Sendable>: Sendable {
     for continuation in ready { continuation.resume() }
   }
 
-  /// Waits until so many values were told.
+  /// Waits until `count` values were told.
   func wait(for count: Int) async -> [Value] {
     await withCheckedContinuation { continuation in
       let isReady = state.withLock { state in
@@ -67,7 +67,7 @@ final class Tally<Value: Sendable>: Sendable {
   }
 }
 
-/// Answers with what it was asked.
+/// Answers each request with its own content.
 struct EchoHTTP: HTTPService {
   struct About: Codable, Sendable, Equatable {
     var method: String
@@ -118,7 +118,7 @@ struct HeldHTTP: HTTPService {
   }
 }
 
-/// Sends back what it receives.
+/// Sends back the messages that it receives.
 final class EchoSocket: SocketHandler {
   private let socket = Mutex<Socket?>(nil)
 
@@ -129,7 +129,7 @@ final class EchoSocket: SocketHandler {
   func closed() { socket.withLock { $0 = nil } }
 }
 
-/// Tells what it is called with.
+/// Tells each of its calls.
 final class TellingSocket: SocketHandler {
   let openings = Tally<Socket>()
   /// The lengths of the messages.
@@ -165,7 +165,7 @@ struct StubSockets: SocketService {
   }
 }
 
-/// Runs a front, and stops it whatever happens.
+/// Runs a front for `body`, and stops it in every case.
 func withFront(
   http: any HTTPService = EchoHTTP(), sockets: any SocketService = StubSockets(),
   logger: Logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),

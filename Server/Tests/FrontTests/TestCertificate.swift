@@ -2,13 +2,13 @@ import Foundation
 import Front
 import NIOSSL
 
-/// Certificates of this machine's name for itself, with their keys. They are for tests only: the keys are no
-/// secret. They are valid from 2020 to 2120.
+/// A certificate for this machine's name that is signed with its own key, and that key. The certificates here are for
+/// tests only, so the keys are not secret. They are valid from 2020 to 2120.
 struct TestCertificate: Sendable {
   let certificate: String
   let key: String
 
-  /// What trusts this certificate and no other.
+  /// The TLS context of a client that trusts only this certificate.
   func client(upTo version: TLSVersion? = nil) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)))

@@ -2,9 +2,11 @@ import Testing
 
 @testable import Front
 
-/// Messages and bodies of requests that are begun and not ended.
+/// Messages and bodies of requests that begin and do not end.
 @Suite(.timeLimit(.minutes(2))) struct UnfinishedTests {
-  /// Sends a part of a message, and what is answered once the server has read it: the answer to a ping, or the end.
+  /// Sends a part of a message and a ping.
+  ///
+  /// - Returns: The answer once the server has read the part: the pong, or the end of the WebSocket.
   private func sendPart(_ count: Int, _ client: RawClient) async throws -> ServerFrame {
     client.send(ClientFrame.bytes(0x02, [UInt8](repeating: 1, count: count)) + ClientFrame.bytes(0x89, [7]))
     return try await client.frame()
@@ -32,17 +34,17 @@ import Testing
       let first = try await RawClient.socket(at: front.port)
       #expect(try await sendPart(200_000, first) == Self.pong)
       try await waitForCount(of: first)
-      // What is short comes through all the same.
+      // A short part is still accepted.
       let short = try await RawClient.socket(at: front.port)
       #expect(try await sendPart(10_000, short) == Self.pong)
       let long = try await RawClient.socket(at: front.port)
       var end = try await sendPart(20_000, long)
-      // The ping may have been read together with the part.
+      // The server may have read the ping together with the part.
       if end == Self.pong { end = try await long.frame() }
       #expect(end.code == 1013)
       #expect(String(decoding: end.payload.dropFirst(2), as: UTF8.self).contains("Try again later"))
       #expect(await long.inbox.end().isEmpty)
-      // The others go on, and what is whole does not count any more.
+      // The other clients continue, and a message that is complete no longer counts.
       short.send(ClientFrame.bytes(0x80, [2]))
       #expect(try await short.frame().payload.count == 10_001)
       first.send(ClientFrame.bytes(0x80, [2]))
@@ -55,14 +57,15 @@ import Testing
   @Test func aConnectionThatEndsLeavesItsBytesToOthers() async throws {
     let change: (inout FrontSettings) -> Void = { settings in
       settings.limits.unfinishedBytes = 200_000
-      // The front closes a connection before it takes its bytes away. Its only thread does both before it reads from the next one.
+      // The front closes a connection before it subtracts the connection's bytes. Its only thread does both before it
+      // reads from the next one.
       settings.threads = 1
     }
     try await withFront(settings: change) { front in
       for _ in 0..<3 {
         let client = try await RawClient.socket(at: front.port)
         #expect(try await sendPart(200_000, client) == Self.pong)
-        // The server answers the end of one before it closes the connection.
+        // The server answers the close frame of a client before it closes the connection.
         client.send(ClientFrame.close(1000))
         #expect(try await client.frame().code == 1000)
         _ = await client.inbox.end()
@@ -99,11 +102,11 @@ import Testing
   }
 
   @Test func theTimeOfAMessageEndsWithIt() async throws {
-    // The time must be long enough for each message to come in time on a busy machine.
+    // The time must be long enough for each message to arrive in time on a busy machine.
     try await withFront(settings: { $0.times.message = .seconds(6) }) { front in
       let client = try await RawClient.socket(at: front.port)
       let began = ContinuousClock.now
-      // There is always a message that is not whole, for longer than one may be so.
+      // There is always an unfinished message, for longer than one message may be unfinished.
       client.send(ClientFrame.bytes(0x02, [0]))
       while ContinuousClock.now - began < .seconds(7) {
         client.send(ClientFrame.bytes(0x80, [1]) + ClientFrame.bytes(0x02, [0]))
@@ -124,13 +127,13 @@ import Testing
     let isOne = one.set(40 << 10)
     let isSame = same.set(30 << 10)
     #expect(isOne && !isSame)
-    // It counts until it is taken away.
+    // The bytes count until they are subtracted.
     let isOther = other.set(40 << 10)
     #expect(!isOther && all.count == 110 << 10)
     let isGone = same.set(0)
     let isUnknown = unknown.set(20 << 10)
     #expect(isGone && isUnknown && all.count == 100 << 10)
-    // What becomes less is never too much.
+    // A smaller count is always accepted.
     let isAllowed = same.set(UnfinishedBytes.allowance)
     let isLess = other.set(39 << 10)
     #expect(isAllowed && isLess)

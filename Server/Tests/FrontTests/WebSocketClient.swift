@@ -2,11 +2,11 @@ import NIOCore
 
 /// A frame as a server sends it.
 struct ServerFrame: Sendable, Equatable {
-  /// The first byte: 0x80 for the last fragment, and the kind.
+  /// The first byte: 0x80 for the last fragment, combined with the kind of the frame.
   let first: UInt8
   let payload: [UInt8]
 
-  /// The code of a frame that ends a WebSocket.
+  /// The code of a close frame.
   var code: UInt16? {
     first == 0x88 && payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : nil
   }
@@ -25,9 +25,9 @@ struct ServerFrame: Sendable, Equatable {
   }
 }
 
-/// Frames as clients send them.
+/// Frames in the form in which clients send them.
 enum ClientFrame {
-  /// - Parameter key: 4 bytes; empty: the frame is not masked.
+  /// - Parameter key: The 4 bytes of the mask. If it is empty, the frame is not masked.
   static func bytes(_ first: UInt8, _ payload: [UInt8], key: [UInt8] = [0x37, 0xfa, 0x21, 0x3d]) -> [UInt8] {
     let mask: UInt8 = key.isEmpty ? 0 : 0x80
     let count = payload.count
@@ -52,7 +52,7 @@ enum ClientFrame {
 }
 
 extension RawClient {
-  /// The key that RFC 6455 uses as its example.
+  /// The key in the example of RFC 6455.
   static let key = "dGhlIHNhbXBsZSBub25jZQ=="
 
   static let handshake = [
@@ -66,7 +66,7 @@ extension RawClient {
 
   func frame() async throws -> ServerFrame { try await inbox.next { ServerFrame.taken(from: &$0) } }
 
-  /// A client with a WebSocket.
+  /// A client whose WebSocket is open.
   static func socket(at port: Int) async throws -> RawClient {
     let client = try await connect(to: port)
     guard try await client.upgrade().status == 101 else { throw ConnectionEnded() }

@@ -39,7 +39,7 @@ enum DefinitionDecoder {
     SyncAppSettings.problem(inRight: text, of: table, fields: fields)
   }
 
-  /// Problems stand in the text, and say what to do.
+  /// Checks that problems have places in the text and a remedy.
   private static func check(_ error: DefinitionProblems, _ text: String) throws {
     let breaks = text.unicodeScalars.filter { $0 == "\n" }.count
     let lines = text.unicodeScalars.last == "\n" ? breaks : breaks + 1

@@ -3,7 +3,7 @@ import Foundation
 import RealmFuzzSupport
 import Service
 
-/// What the server makes of the bodies of requests about users, and of the tokens and keys in requests.
+/// The decoders for the bodies of requests about users, and for the tokens and keys in requests.
 enum LogInDecoders {
   static var all: [FuzzedDecoder] { [body, texts, secrets, token] }
 
@@ -39,7 +39,7 @@ enum LogInDecoders {
     }
   }
 
-  /// Whether somebody may log in with the fields in a way that needs some.
+  /// True if a user may log in with the fields in a way that needs fields.
   private static func hasCredentials(_ fields: [String: String]) throws -> Bool {
     guard try Accounts.Credentials(provider: "anon-user", fields: fields).provider == .anonymous else {
       throw FuzzFailure("anonymous credentials are others")
@@ -59,7 +59,7 @@ enum LogInDecoders {
     return isAccepted
   }
 
-  /// E-mail addresses, passwords, names and custom data. One input is tried as all of them.
+  /// E-mail addresses, passwords, names and custom data. Each input is tried as each of them.
   private static var texts: FuzzedDecoder {
     FuzzedDecoder("account-texts", quick: 10_000) {
       FuzzedDecoder.Trial(
@@ -85,7 +85,7 @@ enum LogInDecoders {
     }
   }
 
-  /// Nil where something is refused by an error of its type.
+  /// The value; nil if it is refused with an error of its type.
   private static func accepted<Value>(_ read: () throws -> Value) throws -> Value? {
     do {
       return try read()
@@ -96,7 +96,7 @@ enum LogInDecoders {
 
   // MARK: - Tokens and keys
 
-  /// The texts of refresh tokens, API keys, and of the bytes in them.
+  /// The texts of refresh tokens and API keys, and the texts of their bytes.
   private static var secrets: FuzzedDecoder {
     FuzzedDecoder("secrets") {
       FuzzedDecoder.Trial(
@@ -115,7 +115,8 @@ enum LogInDecoders {
     }
   }
 
-  /// Access tokens, whose signature is tried. An input that begins with a brace is what a token says, and is signed.
+  /// Access tokens, with a check of their signature. An input that begins with a brace is the payload of a token, and
+  /// is signed.
   private static var token: FuzzedDecoder {
     FuzzedDecoder("access-token", quick: 1000) {
       guard Sodium.isReady, let key = SigningKey(id: "0123456789abcdef01234567", secret: secretKey) else {
@@ -149,7 +150,7 @@ enum LogInDecoders {
     }
   }
 
-  /// The first key of RFC 8032, section 7.1: the secret part, and the public one.
+  /// The first key of RFC 8032, section 7.1: the secret part, and then the public part.
   private static let secretKey: [UInt8] = keyWords.flatMap { word in
     (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
   }

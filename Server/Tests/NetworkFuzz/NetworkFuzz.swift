@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import RealmFuzzSupport
 
-/// Gives changed inputs to the decoders of the server that stand in this package. The others, which read messages of device sync
-/// and queries, are those of `fuzz-run network` in the package above.
+/// Gives changed inputs to the decoders of the server in this package. The other decoders, which read messages of
+/// device sync and queries, belong to `fuzz-run network` in the package above.
 @main
 struct NetworkFuzz: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -17,7 +17,7 @@ struct NetworkFuzz: ParsableCommand {
     guard try options.run(decoders) else { throw ExitCode(1) }
   }
 
-  /// Inputs that stand in the repository.
+  /// The inputs that are in the repository.
   static let kept = FuzzCorpus(
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("FuzzCorpus"))

@@ -3,7 +3,7 @@ import RealmFuzzSupport
 import NIOCore
 import NIOHTTP1
 
-/// What the front makes of requests that SwiftNIO has read, and of parts of them.
+/// The decoders for requests that SwiftNIO has read, and for their parts.
 enum RequestDecoders {
   static var all: [FuzzedDecoder] { [head, target, address] }
 
@@ -58,7 +58,7 @@ enum RequestDecoders {
       headers: headers)
   }
 
-  /// Nil where it is refused.
+  /// The request; nil if it is refused.
   private static func request(_ head: HTTPRequestHead, _ pieces: [[UInt8]]) throws -> HTTPRequest? {
     do throws(Refusal) {
       let incoming = try IncomingRequest(head, limits)
@@ -127,7 +127,7 @@ enum RequestDecoders {
 
   private static let digits = Array("0123456789ABCDEF".utf8)
 
-  /// Each byte as a percent sign and two digits.
+  /// The text with each byte as a percent sign and two digits.
   private static func encoded(_ text: String) -> String {
     String(
       decoding: text.utf8.flatMap { [0x25, digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
@@ -140,7 +140,7 @@ enum RequestDecoders {
     "fd00::1", ":8080", "g",
   ]
 
-  /// What proxies tell of the address of a client.
+  /// The address of a client in the headers that proxies send.
   private static var address: FuzzedDecoder {
     FuzzedDecoder("address") {
       let proxies = try TrustedProxies(["10.0.0.0/8", "fd00::/8", "192.0.2.1"])

@@ -22,13 +22,13 @@ import Testing
       }
       #expect(await !place.ask(.customData(app: "dev", user: id, nil), server).isError)
       #expect(await place.ask(.roles(app: "dev", user: id, [""]), server).isError)
-      // What users may do is taken from the next connection on.
+      // The rights of users change from the next connection on.
       let socket = try await Client.socket(at: server.port, token: user.accessToken)
       _ = try await socket.start(on: 1)
     }
   }
 
-  @Test func `users and apps that there are not are told`() async throws {
+  @Test func `unknown users and apps are reported`() async throws {
     let place = try Place()
     try await withServer(place) { server in
       let nobody = "0123456789abcdef01234567"
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `the password of a user is set, which ends all log-ins`() async throws {
+  @Test func `the password of a user is set, which ends all sessions`() async throws {
     let place = try Place()
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.port)
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a key of the server logs in, and its name is used once`() async throws {
+  @Test func `a key of the server logs in, and its name can be used once`() async throws {
     let place = try Place()
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.port)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a running server is asked, and else the folder`() async throws {
+  @Test func `a running server is asked, and otherwise the folder is used`() async throws {
     let place = try Place(["dev": openDefinition()])
     var known: LoggedIn?
     let all = AdministrationRequest.users(app: "dev", after: nil)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `a command waits for who has the folder and tells no address`() async throws {
+  @Test func `a command waits for a server that holds the folder without an address`() async throws {
     let place = try Place()
     try await withServer(place) { _ in }
     let all = AdministrationRequest.users(app: "dev", after: nil)
@@ -112,7 +112,7 @@ import Testing
     #expect(try await !answer.isError)
   }
 
-  @Test func `what is asked keeps its form`() throws {
+  @Test func `administration requests keep their format`() throws {
     let requests: [AdministrationRequest] = [
       .backup(app: "dev", folder: "/tmp/a"), .retire(app: "dev", replica: 1 << 62),
       .users(app: "dev", after: nil), .roles(app: "dev", user: "a", ["b"]),
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func `the files of a server are checked while none runs`() async throws {
+  @Test func `the files of a server are checked while no server runs`() async throws {
     let place = try Place()
     try await withServer(place) { server in
       let user = try await Client.connect(to: server.port).logInAnonymously()
@@ -139,7 +139,7 @@ import Testing
     let findings = try place.folder.checkFiles()
     #expect(findings.count == 2)
     for finding in findings { #expect(finding.isGood, "\(finding.text)") }
-    // Nothing is held behind it.
+    // The check holds no file afterwards.
     try await withServer(place) { _ in }
   }
 }

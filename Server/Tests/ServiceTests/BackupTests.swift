@@ -11,7 +11,7 @@ import Testing
     await place.ask(.backup(app: "dev", folder: copy.folder.url.path), server)
   }
 
-  @Test func `another server goes on from a copy, with the users and the files`() async throws {
+  @Test func `another server continues from a copy, with the users and the files`() async throws {
     let (place, copy) = (try Place(), copy())
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.port)
@@ -21,7 +21,7 @@ import Testing
       let answer = await backUp(place, to: copy, server)
       #expect(!answer.isError, "\(answer.lines)")
       for file in ["app.yaml", "accounts.realm", "state.realm"] { #expect(copy.has(file), "\(file)") }
-      // The server has gone on, and knows more now than its copy.
+      // The server has continued, and now has more than its copy.
       try await socket.roundTrip(on: 1)
       let later = try await client.logInAnonymously()
       let second = try await socket.start(on: 2).replica
@@ -32,7 +32,7 @@ import Testing
         let socket = try await Client.socket(at: other.port, token: user.accessToken)
         socket.send(Frames.hello(replica), on: 1)
         #expect(try await WelcomeMessage(socket.message(WelcomeMessage.number, on: 1)).answer == 0)
-        // A file that was registered since is reset.
+        // A file that was registered after the copy is reset.
         socket.send(Frames.hello(second), on: 2)
         let welcome = try await WelcomeMessage(socket.message(WelcomeMessage.number, on: 2))
         socket.send(Frames.start(welcome), on: 2)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a copy takes the place of no other one`() async throws {
+  @Test func `a copy does not replace another copy`() async throws {
     let (place, copy) = (try Place(), copy())
     try await withServer(place) { server in
       #expect(await !backUp(place, to: copy, server).isError)
@@ -51,29 +51,29 @@ import Testing
       let again = await backUp(place, to: copy, server)
       #expect(again.isError)
       #expect(again.lines.first?.contains(copy.app().path) == true)
-      // The first copy is as it was.
+      // The first copy has not changed.
       for file in ["app.yaml", "accounts.realm", "state.realm"] { #expect(copy.has(file), "\(file)") }
       try await withServer(copy) { other in
         let client = try await Client.connect(to: other.port)
         #expect(try await client.refresh(user).outcome == "401 InvalidSession")
       }
-      // Nor may it take the place of the app itself.
+      // A copy can't replace the app itself either.
       #expect(await backUp(place, to: place, server).isError)
       #expect(place.has("app.yaml") && place.has("state.realm"))
     }
   }
 
-  @Test func `no half copy stays`() async throws {
+  @Test func `no partial copy stays`() async throws {
     let (place, copy) = (try Place(), copy())
     try await withServer(place) { server in
-      // What is copied first is not there.
+      // The file that is copied first is missing.
       let definition = place.app().appendingPathComponent("app.yaml")
       let text = try Data(contentsOf: definition)
       try FileManager.default.removeItem(at: definition)
       #expect(await backUp(place, to: copy, server).isError)
       #expect(!FileManager.default.fileExists(atPath: copy.app().path))
       try text.write(to: definition)
-      // A file is where the folder would be.
+      // There is a file at the path of the folder.
       let file = place.folder.url.appendingPathComponent("file")
       try Data("a".utf8).write(to: file)
       let answer = await place.ask(.backup(app: "dev", folder: file.path), server)
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `only its owner may read a copy`() async throws {
+  @Test func `only the owner can read a copy`() async throws {
     let (place, copy) = (try Place(), copy())
     try await withServer(place) { server in
       #expect(await !backUp(place, to: copy, server).isError)

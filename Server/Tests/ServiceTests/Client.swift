@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A client of HTTP, and of WebSockets once it has asked for one.
+/// A client of HTTP, and of a WebSocket after it has asked for one.
 final class Client: Sendable {
   private let channel: any Channel
   let inbox: Inbox
@@ -25,14 +25,14 @@ final class Client: Sendable {
 
   func close() { channel.close(mode: .all, promise: nil) }
 
-  /// Takes nothing more of what the server sends.
+  /// Reads no more of the bytes that the server sends.
   func stopReading() async throws { try await channel.setOption(.autoRead, value: false).get() }
 
   /// Sends a request, and waits for its response.
   ///
   /// - Parameters:
-  ///   - line: the method and the target.
-  ///   - bearer: the token of the header `Authorization`.
+  ///   - line: The method and the target.
+  ///   - bearer: The token of the header `Authorization`.
   func ask(
     _ line: String, bearer: String? = nil, headers: [String] = [], body: String = ""
   ) async throws -> Reply {
@@ -47,7 +47,7 @@ final class Client: Sendable {
 /// A response as a client reads it.
 struct Reply: Sendable {
   let status: Int
-  /// By their names in lower case.
+  /// The values of the headers, by their names in lower case.
   let headers: [String: String]
   let body: [UInt8]
 
@@ -59,7 +59,7 @@ struct Reply: Sendable {
     return try decoder.decode(type, from: Data(body))
   }
 
-  /// The status, and behind it the name of the error where the answer tells one: `404 AppNotFound`.
+  /// The status, followed by the name of the error if the answer has one: `404 AppNotFound`.
   var outcome: String {
     struct Refusal: Decodable { let errorCode: String }
     let name = (try? decoded(Refusal.self))?.errorCode
@@ -92,7 +92,7 @@ struct Reply: Sendable {
   }
 }
 
-/// The addresses of the server.
+/// The addresses of the server's requests.
 enum Address {
   private static let base = "/api/client/v2.0"
   static let session = "\(base)/auth/session"
@@ -107,7 +107,7 @@ enum Address {
   }
 }
 
-/// What a log-in answers.
+/// The answer to a log-in.
 struct LoggedIn: Decodable, Sendable {
   let accessToken: String
   let refreshToken: String
@@ -115,10 +115,10 @@ struct LoggedIn: Decodable, Sendable {
   let deviceId: String
 }
 
-/// What a refresh answers.
+/// The answer to a refresh.
 struct Refreshed: Decodable, Sendable { let accessToken: String }
 
-/// What `/auth/profile` answers.
+/// The answer of `/auth/profile`.
 struct Profile: Decodable, Sendable {
   struct Identity: Decodable, Sendable {
     let id: String

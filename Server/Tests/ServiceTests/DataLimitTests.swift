@@ -2,7 +2,7 @@ import Service
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct DataLimitTests {
-  /// Bytes that no compression makes fewer.
+  /// Random bytes, which compression does not make fewer.
   private func noise(_ count: Int, _ seed: UInt64) -> [UInt8] {
     var state = seed
     return (0..<count).map { _ in
@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func `an app whose file is full takes nothing more, and goes on otherwise`() async throws {
+  @Test func `an app whose file is full accepts no more data, and otherwise continues`() async throws {
     let place = try Place(["dev": openDefinition("dev", "limits:\n  data: 1 MiB\n")])
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.port)
@@ -19,7 +19,7 @@ import Testing
       let socket = try await Client.socket(at: server.port, token: user.accessToken)
       let welcome = try await socket.start(on: 1)
       socket.send(Frames.querySet(of: "Note"), on: 1)
-      // What comes while there is room is taken whole.
+      // Uploads that come while there is room are accepted as a whole.
       let much = (1...4).map { noise(400 << 10, $0) }
       socket.send(Frames.upload(1, welcome, data: much), on: 1)
       try await socket.roundTrip(on: 1)
@@ -30,7 +30,7 @@ import Testing
       #expect(error.wait > 0)
       let end = try await socket.message()
       #expect(end.channel == 1 && end.frame.isEmpty)
-      // What is there can still be read, and the server is healthy.
+      // Existing data can still be read, and the server is healthy.
       _ = try await socket.start(on: 2)
       socket.send(Frames.querySet(of: "Note"), on: 2)
       var bytes = 0

@@ -22,13 +22,13 @@ import Testing
     return try await client.post(address, ["username": email, "password": Self.password], bearer: token)
   }
 
-  @Test func `an address is registered once, and logs in with its password only`() async throws {
+  @Test func `an address is registered once, and logs in only with its password`() async throws {
     try await withServer(Place()) { server in
       let client = try await Client.connect(to: server.port)
       let made = try await client.post(Self.register, fields(Self.ann))
       #expect(made.status == 201)
       #expect(made.text == "{}")
-      // Capital letters make no other address.
+      // Capital letters do not make another address.
       let again = try await client.post(Self.register, fields("Ann@Example.com"))
       #expect(again.outcome == "409 AccountNameInUse")
       let wrong = try await logIn(client, Self.ann, "another secret")
@@ -54,11 +54,11 @@ import Testing
       let profile = try await client.profile(linked.accessToken).decoded(Profile.self)
       #expect(profile.providers == ["anon-user", "local-userpass"])
       #expect(profile.data.email == Self.ann)
-      // The session has both refresh tokens.
+      // Both refresh tokens belong to the session.
       #expect(try await client.refresh(user).status == 201)
       #expect(try await client.refresh(linked).status == 201)
       #expect(try await logIn(client, Self.ann).decoded(LoggedIn.self).userId == user.userId)
-      // The address is taken now.
+      // The address is in use now.
       let other = try await client.logInAnonymously()
       #expect(try await link(client, Self.ann, to: other.accessToken).outcome == "409 AccountNameInUse")
       let anonymous = Address.provider("anon-user", "login") + "?link=true"
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `without somebody who delivers messages none is sent`() async throws {
+  @Test func `no message is sent without a messenger`() async throws {
     try await withServer(Place()) { server in
       let client = try await Client.connect(to: server.port)
       for path in ["confirm/send", "confirm/call", "reset/send"] {
@@ -82,7 +82,9 @@ import Testing
     }
   }
 
-  @Test func `who is not confirmed does not log in, and does once an administrator says so`() async throws {
+  @Test func `a user who is not confirmed can't log in before an administrator confirms the user`()
+    async throws
+  {
     let definition = "id: dev\ndevelopment: true\nproviders: [email-password]\n"
     let place = try Place(["dev": definition])
     try await withServer(place) { server in

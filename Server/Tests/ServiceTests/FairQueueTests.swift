@@ -3,7 +3,7 @@ import Testing
 @testable import Service
 
 @Suite(.timeLimit(.minutes(3))) struct FairQueueTests {
-  @Test func `everybody has a turn before anybody has the next one`() {
+  @Test func `every user has a turn before any user has the next one`() {
     var queue = FairQueue<String>()
     for number in 0..<1000 { queue.add("a\(number)", for: "a") }
     for work in ["b0", "b1"] { queue.add(work, for: "b") }
@@ -11,7 +11,7 @@ import Testing
     #expect(queue.count == 1003)
     let first = (0..<6).compactMap { _ in queue.next() }
     #expect(first == ["a0", "b0", "c0", "a1", "b1", "a2"])
-    // Who comes later has a turn soon.
+    // A user who comes later soon has a turn.
     queue.add("d0", for: "d")
     let next = (0..<3).compactMap { _ in queue.next() }
     #expect(next == ["a3", "d0", "a4"])
@@ -41,7 +41,8 @@ import Testing
     #expect(taken == added && queue.count == 0)
   }
 
-  @Test func `sockets whose user has too much waiting are not read until less waits`() async throws {
+  @Test func `sockets of a user with too much waiting work are not read until less work waits`() async throws
+  {
     try await withServer(Place()) { server in
       let intake = UserIntake()
       let worker = server.apps[0].worker

@@ -1,10 +1,10 @@
 import NIOCore
 import Synchronization
 
-/// The other side has closed the connection, and what was waited for has not come.
+/// The error if the other side has closed the connection before the expected bytes came.
 struct ConnectionEnded: Error {}
 
-/// What a client has received.
+/// The bytes that a client has received.
 final class Inbox: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -30,10 +30,10 @@ final class Inbox: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// The other side has closed the connection.
+  /// True if the other side has closed the connection.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Waits until something can be taken from the front of the bytes.
+  /// Waits until `take` can take a value from the front of the bytes.
   func next<Value: Sendable>(_ take: (inout [UInt8]) -> Value?) async throws -> Value {
     while true {
       let (value, isClosed, changes) = state.withLock { state in

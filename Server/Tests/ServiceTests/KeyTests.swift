@@ -14,7 +14,7 @@ import Testing
     try await client.logIn("api-key", ["key": key])
   }
 
-  @Test func `a user makes keys, lists them, and removes them`() async throws {
+  @Test func `a user makes, lists and removes keys`() async throws {
     let place = try Place()
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.port)
@@ -31,7 +31,7 @@ import Testing
       #expect(try await client.post(Address.keys, bearer: token).outcome == "400 MissingParameter")
       let bad = try await client.post(Address.keys, ["name": ""], bearer: token)
       #expect(bad.outcome == "400 InvalidParameter")
-      // The key itself is told once.
+      // The key itself is shown only once.
       let known = Key(_id: made._id, name: "phone", disabled: false, key: nil)
       let all = try await client.ask("GET \(Address.keys)", bearer: token)
       #expect(try all.decoded([Key].self) == [known])

@@ -36,14 +36,14 @@ import Testing
       let second = try await client.ask("POST \(address)", body: device).decoded(LoggedIn.self)
       #expect(first.userId != second.userId)
       #expect(first.deviceId == second.deviceId)
-      // The id of another server, and a name that can't be shown, are no reason to refuse.
+      // The id of another server and a name that can't be shown are not reasons to refuse.
       let other = #"{"options":{"device":{"deviceId":"mine","deviceName":"\u202Ephone 👩‍💻"}}}"#
       #expect(try await client.ask("POST \(address)", body: other).status == 200)
       for (id, name) in [("0123456789ABCDEF01234567", "phone"), (first.deviceId, #"\u2028"#)] {
         let told = #"{"options":{"device":{"deviceId":"\#(id)","deviceName":"\#(name)"}}}"#
         #expect(try await client.ask("POST \(address)", body: told).status == 200, "\(told)")
       }
-      // Without a body, and without what there could be in it.
+      // The log-in also works without a body, and with a body that lacks the optional parts.
       for body in ["", "{}", #"{"options":1}"#, #"{"options":{"device":[]}}"#] {
         #expect(try await client.ask("POST \(address)", body: body).status == 200)
       }
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `the token tells of which app a user is`() async throws {
+  @Test func `a token names the app of its user`() async throws {
     let place = try Place(["alpha": openDefinition("alpha"), "beta": openDefinition("beta")])
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.port)
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `ways to log in that are switched off or not known are told`() async throws {
+  @Test func `providers that are switched off or unknown are reported`() async throws {
     try await withServer(Place(["dev": openDefinition()])) { server in
       let client = try await Client.connect(to: server.port)
       let fields = ["username": "ann@example.com", "password": "secret-1", "key": "rk_1"]

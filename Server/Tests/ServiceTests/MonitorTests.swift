@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct MonitorTests {
   private struct Health: Decodable { let apps: [String: String] }
 
-  /// What a running server tells who may ask it.
+  /// The address and the token that a running server writes for administrators.
   private struct Address: Decodable {
     let port: Int
     let token: String
@@ -20,7 +20,7 @@ import Testing
     String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
   }
 
-  @Test func `a server that goes on is healthy`() async throws {
+  @Test func `a server that runs is healthy`() async throws {
     let place = try Place(["alpha": openDefinition("alpha"), "beta": openDefinition("beta")])
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.monitorPort)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `metrics tell of connections, files and the log`() async throws {
+  @Test func `metrics have figures of connections, files and the log`() async throws {
     let place = try Place()
     try await withServer(place) { server in
       let monitor = try await Client.connect(to: server.monitorPort)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `history that no file needs is removed once in the seconds that are set`() async throws {
+  @Test func `history that no file needs is removed once in each interval of the setting`() async throws {
     let (place, lines) = (try Place(), LogLines())
     let logger = Logger(label: "test", factory: { _ in LogKeeper(lines) })
     try await withServer(place, logger: logger, settings: { $0.trimEvery = 1 }) { server in
@@ -81,14 +81,14 @@ import Testing
         return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0 > 0
       }
       #expect(isRemoved)
-      // Who watches the log sees when it is done.
+      // A reader of the log sees when the removal is done.
       let isTold = try await becomes { lines.all.contains { $0.contains("history is removed") } }
       #expect(isTold)
       #expect(lines.all.contains { $0.contains("history is being removed") })
     }
   }
 
-  @Test func `only who has the token may administer`() async throws {
+  @Test func `only a client with the token may administer`() async throws {
     let place = try Place()
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.monitorPort)
@@ -116,7 +116,7 @@ import Testing
       let other = try body(.users(app: "other", after: nil))
       let unknown = try await client.ask(line, bearer: address.token, body: other)
       #expect(try unknown.decoded(AdministrationAnswer.self).isError)
-      // The port of clients does not administer.
+      // The port for clients does not accept administration.
       let front = try await Client.connect(to: server.port)
       #expect(try await front.ask(line, bearer: address.token, body: users).outcome == "404 NotFound")
     }

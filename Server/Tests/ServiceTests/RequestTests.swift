@@ -3,7 +3,7 @@ import Service
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RequestTests {
-  @Test func `there is nothing at other addresses`() async throws {
+  @Test func `requests to other addresses find nothing`() async throws {
     try await withServer(Place()) { server in
       let client = try await Client.connect(to: server.port)
       let user = try await client.logInAnonymously()
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `wrong methods are answered with those that there are`() async throws {
+  @Test func `wrong methods are answered with the allowed ones`() async throws {
     try await withServer(Place()) { server in
       let client = try await Client.connect(to: server.port)
       let user = try await client.logInAnonymously()
@@ -49,13 +49,13 @@ import Testing
     }
   }
 
-  /// Foundation stops a program that reads a text which ends just where it has too many levels.
+  /// Foundation stops a program that reads a text which ends exactly where it has too many levels.
   private static let deep: [String] = (510...514).flatMap { count in
     let brackets = String(repeating: "[", count: count)
     return [brackets, #"{"a":"# + brackets, #"{"options":{"device":"# + brackets]
   }
 
-  @Test func `bodies that are no JSON objects are refused`() async throws {
+  @Test func `bodies that are not JSON objects are refused`() async throws {
     try await withServer(Place()) { server in
       let client = try await Client.connect(to: server.port)
       let bodies =
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `fields that are missing, or no texts, are told`() async throws {
+  @Test func `fields that are missing or not texts are reported`() async throws {
     try await withServer(Place()) { server in
       let client = try await Client.connect(to: server.port)
       let logIn = "POST \(Address.provider("local-userpass", "login"))"
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `tokens that are none are refused`() async throws {
+  @Test func `invalid tokens are refused`() async throws {
     try await withServer(Place()) { server in
       let client = try await Client.connect(to: server.port)
       let user = try await client.logInAnonymously()
@@ -116,7 +116,7 @@ import Testing
         let reply = try await client.ask("POST \(Address.session)", bearer: token)
         #expect(reply.outcome == "401 InvalidSession")
       }
-      // All of that has ended nothing.
+      // None of these requests has ended the session.
       #expect(try await client.profile(user.accessToken).status == 200)
       #expect(try await client.refresh(user).status == 201)
     }

@@ -4,7 +4,9 @@ import Service
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct SecretTests {
-  /// Does all that needs a secret, and answers the secrets.
+  /// Makes all requests that need a secret.
+  ///
+  /// - Returns: The secrets.
   private func use(_ server: RunningServer, _ place: Place) async throws -> [String] {
     let client = try await Client.connect(to: server.port)
     let password = "a long secret"
@@ -24,7 +26,7 @@ import Testing
     _ = try await socket.start(on: 1)
     socket.send([8, 0xff], on: 1)
     _ = try await socket.message(22, on: 1)
-    // Refused requests have secrets too.
+    // Refused requests also have secrets.
     _ = try await Client.upgrade(at: server.port, protocols: "realm-sync.1, realm-token.\(token)x")
     _ = try await client.ask("GET /elsewhere?token=\(token)", bearer: token, body: password)
     _ = try await client.ask("POST \(Address.session)", bearer: user.refreshToken + "x")
@@ -42,7 +44,7 @@ import Testing
     return [password, wrong, serverKey, key, told.token] + tokens + parts
   }
 
-  @Test func `the log has no tokens, passwords and keys`() async throws {
+  @Test func `the log has no tokens, passwords or keys`() async throws {
     let (place, lines) = (try Place(), LogLines())
     let logger = Logger(label: "test", factory: { _ in LogKeeper(lines) })
     try await withServer(place, logger: logger) { server in

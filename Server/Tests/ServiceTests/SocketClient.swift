@@ -1,16 +1,16 @@
 /// A frame as a server sends it.
 struct ServerFrame: Sendable, Equatable {
-  /// The first byte: 0x80 for the last fragment, and the kind.
+  /// The first byte: 0x80 for the last fragment, combined with the kind of the frame.
   let first: UInt8
   let payload: [UInt8]
 
   var isPing: Bool { first == 0x89 }
   var isPong: Bool { first == 0x8a }
 
-  /// It ends the WebSocket.
+  /// True if the frame ends the WebSocket.
   var isClose: Bool { first == 0x88 }
 
-  /// The code of a frame that ends a WebSocket.
+  /// The code of a close frame.
   var code: UInt16? {
     isClose && payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : nil
   }
@@ -29,17 +29,17 @@ struct ServerFrame: Sendable, Equatable {
   }
 }
 
-/// The server has ended the WebSocket, and what was waited for has not come.
+/// The error if the server has ended the WebSocket before the expected message came.
 struct SocketClosed: Error, Equatable {
   let code: UInt16?
 }
 
-/// The server has not accepted a WebSocket.
+/// The error if the server has not accepted a WebSocket.
 struct SocketRefused: Error, Equatable {
   let outcome: String
 }
 
-/// The server has ended the session of a channel, and what was waited for has not come.
+/// The error if the server has ended the session of a channel before the expected message came.
 struct SessionEnded: Error {
   let error: ErrorMessage
 }
@@ -50,11 +50,11 @@ extension Client {
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
   ]
 
-  /// Asks for a WebSocket. The connection is of no more use where it is refused.
+  /// Asks for a WebSocket. If the server refuses it, the connection is of no more use.
   ///
   /// - Parameters:
-  ///   - protocols: the header `Sec-WebSocket-Protocol`; nil for none.
-  ///   - bearer: the token of the header `Authorization`.
+  ///   - protocols: The header `Sec-WebSocket-Protocol`; nil for none.
+  ///   - bearer: The token of the header `Authorization`.
   static func upgrade(
     at port: Int, protocols: String?, bearer: String? = nil, app: String = "dev"
   ) async throws -> (client: Client, reply: Reply) {
@@ -64,7 +64,7 @@ extension Client {
     return (client, try await client.ask(line, bearer: bearer, headers: headers))
   }
 
-  /// A client with a WebSocket.
+  /// A client whose WebSocket is open.
   static func socket(at port: Int, token: String, app: String = "dev") async throws -> Client {
     let protocols = "realm-sync.1, realm-token.\(token)"
     let (client, reply) = try await upgrade(at: port, protocols: protocols, app: app)
@@ -91,7 +91,7 @@ extension Client {
     send(bytes)
   }
 
-  /// Sends a frame of the sync protocol; an empty one closes the channel.
+  /// Sends a frame of the sync protocol. An empty frame closes the channel.
   func send(_ frame: [UInt8], on channel: UInt64) { send(message: Bytes.number(channel) + frame) }
 
   /// The next message of the sync protocol.
@@ -104,7 +104,7 @@ extension Client {
     }
   }
 
-  /// The next message with a number on a channel. Others are skipped, but for errors of that channel.
+  /// The next message with a number on a channel. Other messages are skipped, except errors of that channel.
   func message(_ number: UInt64, on channel: UInt64) async throws -> ChannelMessage {
     while true {
       let message = try await message()
@@ -128,13 +128,13 @@ extension Client {
     return welcome
   }
 
-  /// Waits until the server has answered a message of a channel, which has started.
+  /// Waits until the server has answered a message on a channel whose session has started.
   func roundTrip(on channel: UInt64) async throws {
     send(Frames.mark(7), on: channel)
     _ = try await message(Frames.markAnswerNumber, on: channel)
   }
 
-  /// What the server ends the WebSocket with. Messages before it are skipped.
+  /// The code with which the server ends the WebSocket. Messages before it are skipped.
   func closeCode() async throws -> UInt16? {
     while true {
       let frame = try await inbox.next { ServerFrame.taken(from: &$0) }

@@ -3,14 +3,15 @@ import Service
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct SocketEndTests {
-  /// A WebSocket with a file that has got its first step.
+  /// A WebSocket with a file that has had its first step.
   private func started(_ server: RunningServer, _ user: LoggedIn) async throws -> Client {
     let socket = try await Client.socket(at: server.port, token: user.accessToken)
     _ = try await socket.start(on: 1)
     return socket
   }
 
-  @Test func `a user who is disabled loses the connections, and gets others once enabled`() async throws {
+  @Test func `a user who is disabled loses the connections, and can connect again once enabled`() async throws
+  {
     let place = try Place()
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.port)
@@ -30,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a log-out ends the connections of its session alone`() async throws {
+  @Test func `a log-out ends only the connections of its session`() async throws {
     let place = try Place()
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.port)
@@ -63,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is given up is told to begin anew`() async throws {
+  @Test func `a file that is given up is told to be reset`() async throws {
     let place = try Place()
     try await withServer(place) { server in
       let user = try await Client.connect(to: server.port).logInAnonymously()
@@ -75,7 +76,7 @@ import Testing
       #expect(answer.lines.first?.contains("\(replica)") == true)
       let error = try await ErrorMessage(socket.message(ErrorMessage.number, on: 1))
       #expect(error.code == 12 && error.action == 4)
-      // It says hello as before, and is reset once it has told where it stands.
+      // The file says hello again, and is reset once it has told its version.
       socket.send(Frames.hello(replica), on: 2)
       let welcome = try await WelcomeMessage(socket.message(WelcomeMessage.number, on: 2))
       #expect(welcome.answer == 0)
@@ -88,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a server that stops tells when to come back, and its files serve another one`() async throws {
+  @Test func `a server that stops tells when to come back, and the next server has its files`() async throws {
     let place = try Place()
     var known: (user: LoggedIn, replica: UInt64)?
     try await withServer(place) { server in
@@ -112,7 +113,7 @@ import Testing
     try await withServer(place) { server in
       let client = try await Client.connect(to: server.port)
       #expect(try await client.refresh(user).status == 201)
-      // The keys that tokens are signed with are the same, and the file is known.
+      // The keys that sign tokens are the same, and the file is known.
       let socket = try await Client.socket(at: server.port, token: user.accessToken)
       socket.send(Frames.hello(replica), on: 1)
       #expect(try await WelcomeMessage(socket.message(WelcomeMessage.number, on: 1)).answer == 0)

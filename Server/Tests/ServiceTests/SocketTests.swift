@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a token is taken from the list of subprotocols, or from the header`() async throws {
+  @Test func `a token is read from the list of subprotocols, or from the header`() async throws {
     try await withServer(Place()) { server in
       let token = try await Client.connect(to: server.port).logInAnonymously().accessToken
       let lists: [(String, String?)] = [
@@ -44,14 +44,14 @@ import Testing
       for (list, bearer) in lists {
         let (client, reply) = try await Client.upgrade(at: server.port, protocols: list, bearer: bearer)
         #expect(reply.status == 101)
-        // No other one is told, and so the token is not sent back.
+        // The answer names only this subprotocol, so the token is not sent back.
         #expect(reply.headers["sec-websocket-protocol"] == "realm-sync.1")
         #expect(try await client.hello(on: 1).answer == 1)
       }
     }
   }
 
-  @Test func `files have channels, each with a session of its own`() async throws {
+  @Test func `files have channels, each with its own session`() async throws {
     try await withServer(Place()) { server in
       let user = try await Client.connect(to: server.port).logInAnonymously()
       let socket = try await Client.socket(at: server.port, token: user.accessToken)
@@ -62,7 +62,7 @@ import Testing
       let second = try await socket.start(on: 2)
       #expect(second.answer == 1)
       #expect(second.replica != first.replica)
-      // The first one goes on too.
+      // The first file also continues.
       socket.send(Frames.start(first), on: 1)
       _ = try await socket.message(Frames.stepNumber, on: 1)
       try await socket.roundTrip(on: 1)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `the file of another user is not given away`() async throws {
+  @Test func `the file of another user is refused`() async throws {
     try await withServer(Place()) { server in
       let client = try await Client.connect(to: server.port)
       let owner = try await client.logInAnonymously()
@@ -90,13 +90,13 @@ import Testing
     }
   }
 
-  @Test func `a damaged frame ends its channel, and no other`() async throws {
+  @Test func `a damaged frame ends only its channel`() async throws {
     try await withServer(Place()) { server in
       let user = try await Client.connect(to: server.port).logInAnonymously()
       let socket = try await Client.socket(at: server.port, token: user.accessToken)
       _ = try await socket.start(on: 1)
       _ = try await socket.start(on: 2)
-      // A query set whose number does not end; a hello that was sent already; a message that nobody knows.
+      // The frames are a query set whose number does not end, a hello that was already sent, and an unknown message.
       let frames: [(bytes: [UInt8], code: UInt64)] = [([8, 0xff], 2), (Frames.hello, 4), ([40], 3)]
       for (place, frame) in frames.enumerated() {
         let channel = UInt64(3 + place)
@@ -107,15 +107,15 @@ import Testing
         #expect(error.action == 5)
         let end = try await socket.message()
         #expect(end.channel == channel && end.frame.isEmpty)
-        // What comes on a channel that is closed is ignored.
+        // Messages on a closed channel are ignored.
         socket.send(Frames.mark(1), on: channel)
         try await socket.roundTrip(on: 1)
       }
-      // The first message of a channel is damaged.
+      // Here the first message of a channel is damaged.
       socket.send([8, 0xff], on: 9)
       #expect(try await ErrorMessage(socket.message(ErrorMessage.number, on: 9)).code == 2)
       try await socket.roundTrip(on: 2)
-      // What may be skipped is skipped.
+      // A message that may be skipped is skipped.
       socket.send([41, 1, 2, 3], on: 2)
       try await socket.roundTrip(on: 2)
     }
@@ -134,11 +134,11 @@ import Testing
     }
   }
 
-  @Test func `a user registers ten files a minute, and refused channels take no place`() async throws {
+  @Test func `a user registers ten files a minute, and refused channels do not count`() async throws {
     try await withServer(Place()) { server in
       let user = try await Client.connect(to: server.port).logInAnonymously()
       let socket = try await Client.socket(at: server.port, token: user.accessToken)
-      // The first message of a channel is a hello, and nothing that may be skipped.
+      // The first message of a channel must be a hello. It can't be a message that may be skipped.
       for first in [1, 51, 101] as [UInt64] {
         let channels = first..<first + 50
         for channel in channels { socket.send([41], on: channel) }
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a user has so many connections, and an app too`() async throws {
+  @Test func `the connections of a user and of an app are limited`() async throws {
     let limits = "limits:\n  connections-per-user: 2\n  connections: 3\n"
     try await withServer(Place(["dev": openDefinition("dev", limits)])) { server in
       let port = server.port
@@ -166,7 +166,7 @@ import Testing
       #expect(try await outcome(port, "realm-sync.1, realm-token.\(ann.accessToken)") == many)
       let third = try await Client.socket(at: port, token: bob.accessToken)
       #expect(try await outcome(port, "realm-sync.1, realm-token.\(bob.accessToken)") == many)
-      // One ends as it should, and one is lost.
+      // One connection is closed, and one is lost.
       first.send([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8])
       #expect(try await first.closeCode() == 1000)
       let fourth = try await socket(at: port, whenAcceptedFor: ann)
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  /// Asks until there is a place: the server learns of an end a little later.
+  /// Asks until a connection is accepted, because the server learns of an end a little later.
   private func socket(at port: Int, whenAcceptedFor user: LoggedIn) async throws -> Client {
     var accepted: Client?
     _ = try await becomes {

@@ -10,7 +10,7 @@ import Testing
     try await RunningServer.start(place.settings, logger: .silent)
   }
 
-  @Test func `rights that are wrong are told with their places, and nothing is held`() async throws {
+  @Test func `wrong rights are reported with their places, and no file stays open`() async throws {
     let text = """
       id: tasks
       fields:
@@ -32,7 +32,7 @@ import Testing
     #expect(problems.map(\.column) == [12, 13])
     #expect(problems[0].what.contains("color"))
     #expect(problems[0].description.hasPrefix("\(file):7:12: "))
-    // Nothing was made, and the folder is free.
+    // No file was made, and the folder is free.
     #expect(!place.has("state.realm", of: "tasks"))
     let right = text.replacingOccurrences(of: "color == 'red'", with: "false").replacingOccurrences(
       of: "owner ==\n", with: "owner == $user.id\n")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a mistake in one app leaves no file of another one open`() async throws {
+  @Test func `a mistake in one app leaves no file of another app open`() async throws {
     let place = try Place(["alpha": openDefinition("alpha"), "beta": openDefinition("other")])
     let problem = await #expect(throws: DataFolder.Problem.self) { try await start(place) }
     let text = try #require(problem).description
@@ -60,7 +60,7 @@ import Testing
       let problem = await #expect(throws: DataFolder.Problem.self) { try await start(place) }
       let text = try #require(problem).description
       #expect(text.contains(place.folder.url.path) && text.contains("in use"))
-      // The first one goes on.
+      // The first server continues.
       let client = try await Client.connect(to: server.port)
       let user = try await client.logInAnonymously()
       _ = try await Client.socket(at: server.port, token: user.accessToken).start(on: 1)
@@ -76,7 +76,9 @@ import Testing
     "https://sync.example.org:+1", "https://[::1", "https://[]", "https://[::1]1",
     "https://s\u{f6}.example.org",
   ])
-  func `an address that devices can't use ends the start, and nothing is held`(address: String) async throws {
+  func `an address that devices can't use ends the start, and no file stays open`(address: String)
+    async throws
+  {
     let place = try Place()
     let problem = await #expect(throws: DataFolder.Problem.self) {
       try await withServer(place, settings: { $0.publicAddress = address }) { _ in }
@@ -86,7 +88,7 @@ import Testing
     #expect(!place.has("state.realm"))
   }
 
-  @Test func `addresses that devices can use have a host, and perhaps a port`() {
+  @Test func `addresses that devices can use have a host, and may have a port`() {
     let addresses = [
       "https://sync.example.org", "http://localhost", "http://localhost:8080", "https://192.0.2.7:65535",
       "https://[2001:db8::7]", "http://[::1]:8080", "http://server_1.local",
@@ -94,7 +96,7 @@ import Testing
     for address in addresses { #expect(PublicAddress.problem(of: address) == nil, "\(address)") }
   }
 
-  @Test func `the port has room for all connections that an app allows`() async throws {
+  @Test func `the port accepts all connections that an app allows`() async throws {
     let limits = "limits:\n  connections: 20\n  connections-per-user: 20\n"
     let place = try Place(["dev": openDefinition("dev", limits)])
     try await withServer(place, settings: { $0.front.limits.connections = 2 }) { server in
@@ -104,7 +106,7 @@ import Testing
       for _ in 0..<20 {
         sockets.append(try await Client.socket(at: server.port, token: user.accessToken))
       }
-      // Requests have room beside them.
+      // Requests are still accepted besides them.
       #expect(try await client.profile(user.accessToken).status == 200)
       _ = try await sockets[19].start(on: 1)
     }
@@ -132,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `only their owner may read what the server makes`() async throws {
+  @Test func `only the owner can read the files that the server makes`() async throws {
     let place = try Place()
     func mode(_ url: URL) throws -> Int? {
       try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int

@@ -14,16 +14,16 @@ enum Bytes {
 
   static func counted(_ bytes: [UInt8]) -> [UInt8] { number(UInt64(bytes.count)) + bytes }
 
-  /// A stamp of a time in milliseconds since 1970.
+  /// A stamp for a time in milliseconds since 1970.
   static func stamp(_ time: UInt64) -> [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: (time << 16) >> (8 * $0)) }
   }
 }
 
-/// A message has ended early.
+/// The error if a message ends early.
 struct MessageTooShort: Error {}
 
-/// A message is of another kind than the one that is read.
+/// The error if a message is of another kind than the expected one.
 struct OtherMessage: Error {
   let number: UInt64?
 }
@@ -67,7 +67,7 @@ struct FieldReader {
 /// A message of a WebSocket.
 struct ChannelMessage: Sendable {
   let channel: UInt64
-  /// Empty where the server closes the channel.
+  /// The frame; empty if the server closes the channel.
   let frame: [UInt8]
 
   init(_ payload: [UInt8]) throws {
@@ -76,13 +76,13 @@ struct ChannelMessage: Sendable {
     frame = reader.left
   }
 
-  /// Which message the frame is; nil of an empty one.
+  /// The number of the message in the frame; nil if the frame is empty.
   var number: UInt64? {
     var reader = FieldReader(frame)
     return try? reader.number()
   }
 
-  /// The fields behind the number, which has to be this one.
+  /// The fields after the number, which must be the expected one.
   func fields(_ expected: UInt64) throws -> FieldReader {
     var reader = FieldReader(frame)
     guard number == expected else { throw OtherMessage(number: number) }
@@ -97,9 +97,9 @@ struct WelcomeMessage: Sendable {
 
   let version: UInt64
   let time: UInt64
-  /// 0 known, 1 registered, 2 reset.
+  /// The answer: 0 for known, 1 for registered, 2 for reset.
   let answer: UInt8
-  /// 0 where the file is known.
+  /// The number of the replica; 0 if the file is known.
   private(set) var replica: UInt64 = 0
   private(set) var logVersion: UInt64 = 0
   private(set) var tag: UInt64 = 0
@@ -122,15 +122,15 @@ struct WelcomeMessage: Sendable {
   }
 }
 
-/// What ends a session.
+/// A message that ends a session.
 struct ErrorMessage: Sendable {
   static let number: UInt64 = 22
 
   let code: UInt64
   let text: String
-  /// 1 try again later, 4 connect again and be reset, 5 stop.
+  /// The action: 1 to try again later, 4 to connect again and be reset, 5 to stop.
   let action: UInt8
-  /// Milliseconds.
+  /// The wait in milliseconds.
   let wait: UInt64
 
   init(_ message: ChannelMessage) throws {
@@ -142,15 +142,15 @@ struct ErrorMessage: Sendable {
   }
 }
 
-/// Frames that clients send, and the numbers of those of the server.
+/// Frames that clients send, and the numbers of the server's frames.
 enum Frames {
   static let stepNumber: UInt64 = 14
   static let markAnswerNumber: UInt64 = 20
 
-  /// A file that was never registered, without a partition.
+  /// The hello of a file that was never registered, without a partition.
   static let hello: [UInt8] = [2, 1, 1, 0, 0, 0]
 
-  /// A file that was registered before.
+  /// The hello of a file that was registered before.
   static func hello(_ replica: UInt64) -> [UInt8] {
     var frame: [UInt8] = [2, 1, 1, 0, 1]
     frame += Bytes.number(replica)
@@ -158,18 +158,18 @@ enum Frames {
     return frame
   }
 
-  /// A file that has nothing yet, and nothing that is pending.
+  /// The start of a file that has no objects and no pending changesets.
   static func start(_ welcome: WelcomeMessage) -> [UInt8] {
     var frame: [UInt8] = [6]
     for number in [welcome.logVersion, welcome.tag, welcome.session] { frame += Bytes.number(number) }
-    // No query set, none wanted, no changeset, none pending, and so no least base.
+    // These fields are no query set, no wanted set, no changeset, no pending changesets, and therefore no least base.
     frame += [0, 0, 0, 0, 0]
     return frame
   }
 
   static func mark(_ request: UInt8) -> [UInt8] { [18, request] }
 
-  /// The query set 1: all objects of a class.
+  /// The query set 1, for all objects of a class.
   static func querySet(of table: String) -> [UInt8] {
     var frame: [UInt8] = [8, 1, 1]
     frame += Bytes.text(table)
@@ -177,17 +177,17 @@ enum Frames {
     return frame
   }
 
-  /// The changeset of a sequence, which makes objects of the class `Note` with so much data each.
+  /// The changeset of a sequence. It makes objects of the class `Note`, one for each element of `data`.
   ///
-  /// Only the first one has the right hash of the one before it.
+  /// Only the first changeset has the right hash of the previous one.
   static func upload(_ sequence: UInt64, _ welcome: WelcomeMessage, data: [[UInt8]]) -> [UInt8] {
     var changeset: [UInt8] = [3]
     for name in ["Note", "_id", "data"] { changeset += Bytes.text(name) }
-    // The class with its key, a whole number, and a property of data.
+    // The changeset defines the class with its key, an integer, and a property of data.
     changeset += [17, 0, 1, 1, 5, 0, 0]
     changeset += [18, 0, 2, 9, 0, 0]
     for (place, bytes) in data.enumerated() {
-      // The object with its key, that it is made, and the value of its property.
+      // These bytes are the object with its key, its creation, and the value of its property.
       let key = UInt8(2 * place + 2)
       changeset += [16, 0, 5, key, 1, 3, 2, 0, 9]
       changeset += Bytes.counted(bytes)
@@ -196,11 +196,11 @@ enum Frames {
     // The body is not compressed.
     var frame: [UInt8] = [12, 0]
     frame += Bytes.number(sequence)
-    // No hash of the one before; the base and the stamp.
+    // No hash of the previous changeset follows, and then the base and the stamp.
     frame.append(0)
     frame += Bytes.number(welcome.logVersion)
     frame += Bytes.stamp(welcome.time)
-    // The query set, no flags, and one replica, which is none.
+    // These fields are the query set, no flags, and one replica, which is the number 0.
     frame += [1, 0, 1, 0]
     frame += Bytes.counted(changeset)
     return frame

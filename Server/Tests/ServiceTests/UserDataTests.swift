@@ -24,7 +24,7 @@ import Testing
     #expect(values(json) == expected)
   }
 
-  @Test func `a list has several values, and what is in objects is told to nobody`() {
+  @Test func `a list has several values, and the content of objects is left out`() {
     let json = #"{"teams":["a",1,true],"empty":[],"home":{"city":"Rome"},"mixed":[["a"],{"b":1},"c"]}"#
     let expected: [String: [Value]] = [
       "custom_data.teams": [.string("a"), .int(1), .bool(true)], "custom_data.empty": [],
@@ -33,7 +33,7 @@ import Testing
     #expect(values(json) == expected)
   }
 
-  @Test func `the custom data can't name roles`() {
+  @Test func `custom data can't replace roles`() {
     let made = values(#"{"roles":"admin","":"a","a.b":"c"}"#, roles: ["user"])
     #expect(made["roles"] == [.string("user")])
     #expect(made["custom_data.roles"] == [.string("admin")])
@@ -44,11 +44,11 @@ import Testing
   @Test(arguments: [
     "", " ", "[1]", "{", "}", "null", "3", "\"a\"", "{\"a\":}", "{\"a\":1,}{", "\u{0}", "nonsense",
   ])
-  func `what is no object has no values`(json: String) {
+  func `a text that is not an object has no values`(json: String) {
     #expect(values(json) == [:])
   }
 
-  @Test func `there is an end to names, values and depth`() {
+  @Test func `the numbers of names and values and the depth are limited`() {
     let names = (0..<3000).map { "\"n\(10_000 + $0)\":1" }.joined(separator: ",")
     let many = values("{\(names)}")
     #expect(many.count == 1000)

@@ -10,7 +10,7 @@ import Testing
 final class Place: Sendable {
   let folder: DataFolder
 
-  /// - Parameter apps: the definitions by the ids; nil makes one app in development, `dev`.
+  /// - Parameter apps: The definitions by the ids of apps. If it is nil, there is one app in development, `dev`.
   init(_ apps: [String: String]? = nil) throws {
     let name = "service-\(UUID().uuidString)"
     folder = DataFolder(FileManager.default.temporaryDirectory.appendingPathComponent(name).path)
@@ -19,7 +19,7 @@ final class Place: Sendable {
     }
   }
 
-  /// A folder that somebody else makes.
+  /// The place of a folder that others make.
   init(_ url: URL) { folder = DataFolder(url.path) }
 
   deinit { try? FileManager.default.removeItem(at: folder.url) }
@@ -33,19 +33,19 @@ final class Place: Sendable {
   /// The folder of an app.
   func app(_ id: String = "dev") -> URL { folder.url.appendingPathComponent(id) }
 
-  /// Where a running server says how to ask it.
+  /// The file in which a running server writes its address and token for administrators.
   var administration: URL { folder.url.appendingPathComponent("administration.json") }
 
   func has(_ file: String, of app: String = "dev") -> Bool {
     FileManager.default.fileExists(atPath: self.app(app).appendingPathComponent(file).path)
   }
 
-  /// Asks as an administrator.
+  /// Makes a request of an administrator.
   func ask(_ request: AdministrationRequest, _ server: RunningServer) async -> AdministrationAnswer {
     await Administration(server.apps, folder).perform(request)
   }
 
-  /// The text of a new key of the server, by which programs log in as one user.
+  /// The text of a new key of the server, with which programs log in as one user.
   func serverKey(_ name: String, _ server: RunningServer) async throws -> String {
     let answer = await ask(.serverKey(app: "dev", name: name), server)
     let words = try #require(answer.lines.first).split(separator: " ")
@@ -57,9 +57,9 @@ extension Logger {
   static var silent: Logger { Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }) }
 }
 
-/// Runs a server, and stops it whatever happens.
+/// Runs a server for `body`, and stops it in every case.
 ///
-/// The server is gone when this returns: another one may use the folder.
+/// The server is gone when this function returns, so that another server may use the folder.
 func withServer(
   _ place: Place, logger: Logger = .silent,
   settings change: (inout RunningServer.Settings) -> Void = { _ in },
@@ -77,12 +77,14 @@ func withServer(
   await server.stop(wait: 0, grace: .milliseconds(50))
 }
 
-/// The text of a definition in which anybody logs in and does everything.
+/// The text of a definition in which all users may log in and do everything.
 func openDefinition(_ id: String = "dev", _ more: String = "") -> String {
   "id: \(id)\ndevelopment: true\nproviders: [anonymous]\n" + more
 }
 
-/// Waits until something holds; false where it does not within a minute.
+/// Waits until a condition holds.
+///
+/// - Returns: False if it does not hold within a minute.
 func becomes(_ isTrue: () async throws -> Bool) async throws -> Bool {
   for _ in 0..<1200 {
     if try await isTrue() { return true }
@@ -91,7 +93,7 @@ func becomes(_ isTrue: () async throws -> Bool) async throws -> Bool {
   return false
 }
 
-/// What was logged, as texts.
+/// The messages of a log, as texts.
 final class LogLines: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -100,7 +102,7 @@ final class LogLines: Sendable {
   func add(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
-/// Keeps all that is logged, of all levels.
+/// Keeps all messages of a log, of all levels.
 struct LogKeeper: LogHandler {
   let lines: LogLines
   var metadata: Logger.Metadata = [:]

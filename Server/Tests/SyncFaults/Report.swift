@@ -1,23 +1,23 @@
-/// What a row has found: figures, and what is wrong.
+/// The result of a row: its figures and its problems.
 final class Report {
   private let row: String
   private var figures: [(name: String, value: String)] = []
-  /// What was promised to be there and is not, on any client.
+  /// The number of promised commits that no client has.
   var lost = 0
-  /// What is there more than once, or was never written.
+  /// The number of commits that are there more than once, or that were never made.
   var doubled = 0
-  /// Clients that show something else than a new client.
+  /// The number of clients that show other objects than a new client.
   var diverged = 0
-  /// Errors that reached the handler of a client, and should not.
+  /// The number of errors that reached the handler of a client and should not have.
   var errors = 0
   private(set) var wrong: [String] = []
   private var isSkipped = false
-  /// The line of another program that has run the row.
+  /// The line of the other program that has run the row.
   private var told: String?
 
   init(_ row: String) { self.row = row }
 
-  /// What another program has found.
+  /// The result of a row that another program has run.
   init(told line: String) {
     (row, told) = ("", line)
     check(line.hasSuffix(Self.right), "Another program has run the row.")
@@ -25,7 +25,7 @@ final class Report {
 
   private static let right = "result=right"
 
-  /// A row that this machine can't run.
+  /// The result of a row that this machine can't run.
   static func skipped(_ row: String, because reason: String) -> Report {
     let report = Report(row)
     report.isSkipped = true

@@ -12,7 +12,7 @@ struct Run: ParsableCommand {
   @Flag(help: "Fewer kills and cuts, and shorter rows.") var quick = false
   @Option(parsing: .upToNextOption, help: "The rows that are run: all of them unless given.")
   var rows: [String] = []
-  /// This program has started itself again where the network of the system is slow.
+  /// True if this program has started itself again in a slow network of the system.
   @Flag(help: .hidden) var withinNetem = false
 
   private static let known: [(name: String, run: @Sendable (Scene) throws -> [Report])] = [
@@ -39,7 +39,7 @@ struct Run: ParsableCommand {
     if !withinNetem { say("seed=\(seed)") }
     var isGood = true
     for row in Self.known where rows.isEmpty || rows.contains(row.name) {
-      // Each row has the same numbers whatever rows are run.
+      // Each row gets the same numbers, whatever rows are run.
       let scene = try Scene(server: server, isQuick: quick, seed: seed, isWithinNetem: withinNetem)
       var isRowGood = true
       defer { scene.end(isGood: isRowGood) }

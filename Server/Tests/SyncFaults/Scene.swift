@@ -1,24 +1,24 @@
 import Foundation
 import SyncPrograms
 
-/// Where a row happens: its folder, its random numbers, and what it starts programs by.
+/// The surroundings of a row: its folder, its random numbers, and the settings with which it starts programs.
 final class Scene {
-  /// The program realm-server.
+  /// The path of the program realm-server.
   let server: String
   let isQuick: Bool
   let seed: UInt64
-  /// The network of the system is slow here.
+  /// True if this program runs in a slow network of the system.
   let isWithinNetem: Bool
   var random: SeededNumbers
-  /// All files are in it. It is removed at the end, unless something went wrong.
+  /// The folder of all files. It is removed at the end, unless there was a problem.
   private let root: URL
   private let cleanup: Cleanup
   private var countOfFolders = 0
 
-  /// This program.
+  /// The path of this program.
   static let executable = Bundle.main.executableURL?.path ?? CommandLine.arguments[0]
 
-  /// An app in which everybody may do everything, and whose files are given up after a minute.
+  /// An app in which all users may do everything, and whose files are given up after a minute.
   static let definition = """
     id: dev
     development: true
@@ -35,7 +35,7 @@ final class Scene {
     cleanup = try Cleanup(removing: root)
   }
 
-  /// - Parameter isGood: what happened is as it should be. Else the files stay, to be looked at.
+  /// - Parameter isGood: True if there was no problem. If there was one, the files stay for inspection.
   func end(isGood: Bool) {
     if isGood {
       try? FileManager.default.removeItem(at: root)
@@ -46,17 +46,18 @@ final class Scene {
     cleanup.end()
   }
 
-  /// A folder that nobody has used yet. It is not made.
+  /// The URL of an unused folder. The folder is not made.
   func newFolder(_ name: String) -> URL {
     countOfFolders += 1
     return root.appending(path: "\(countOfFolders)-\(name)")
   }
 
-  /// Starts a server whose log tells when it integrates changes and removes history, which it tries once in a second.
+  /// Starts a server whose log shows when it integrates changes and removes history. It tries to remove history once a
+  /// second.
   ///
   /// - Parameters:
-  ///   - data: the folder of its data; nil for one of its own.
-  ///   - definitions: of its apps, by their ids.
+  ///   - data: The folder of the server's data; nil for a new one.
+  ///   - definitions: The definitions of the apps, by the ids of the apps.
   func startServer(
     data: URL? = nil, definitions: [String: String] = ["dev": Scene.definition]
   ) throws -> ServerProgram {
@@ -65,12 +66,12 @@ final class Scene {
       options: ["--log", "debug", "--trim-every", "1"])
   }
 
-  /// A client, which is not started yet.
+  /// A client that is not started yet.
   ///
   /// - Parameters:
-  ///   - author: a number that no other client has.
-  ///   - address: where it finds the server.
-  ///   - files: the folder of its files; nil for one of its own.
+  ///   - author: A number that no other client has.
+  ///   - address: The address at which the client finds the server.
+  ///   - files: The folder of the client's files; nil for a new one.
   func worker(
     _ author: Int, of address: String, _ durability: Durability = .full, files: URL? = nil
   ) -> WorkerProgram {
@@ -79,7 +80,7 @@ final class Scene {
       folder: newFolder("client-\(author)-run"))
   }
 
-  /// Waits for a random time.
+  /// Waits for a random time of at most `seconds`.
   func wait(upTo seconds: Double) throws {
     try Interruption.wait(seconds: seconds * Double(random.below(1000)) / 1000)
   }

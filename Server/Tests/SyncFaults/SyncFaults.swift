@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// A server and clients of device sync, which are programs of their own, are killed, cut off, slowed down, put on full disks, and set back to a copy of yesterday.
+/// Faults of device sync. The server and the clients are separate programs, which are killed, cut off, slowed down, put
+/// on full disks, and set back to a copy of yesterday.
 @main
 struct SyncFaults: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What was measured, each with what it is to reach.
+/// The measured figures, each with its aim.
 final class Figures {
   enum Aim {
     case atMost(Double)
@@ -17,7 +17,7 @@ final class Figures {
 
   private var rows: [Row] = []
 
-  /// Adds what one round found. The rounds of one name are one row.
+  /// Adds a figure of one round. The rounds with the same name are one row.
   func add(_ name: String, _ figure: Double, _ unit: String, _ aim: Aim, digits: Int = 1) {
     if let place = rows.firstIndex(where: { $0.name == name }) {
       rows[place].figures.append(figure)
@@ -26,7 +26,8 @@ final class Figures {
     }
   }
 
-  /// A line for each row: its name, the median of the rounds, and the aim. The fields stand two spaces apart or more, as in those of `sync-run measure`.
+  /// A line for each row: its name, the median of the rounds, and the aim. There are two or more spaces between the
+  /// fields, as in the lines of `sync-run measure`.
   var text: String {
     let sorted = rows.sorted { $0.name.compare($1.name, options: .numeric) == .orderedAscending }
     let lines = sorted.map { row in
@@ -44,7 +45,7 @@ final class Figures {
 }
 
 extension [Double] {
-  /// The one that so many percent of them are less than, or equal; 0 where there are none.
+  /// The figure that is greater than or equal to this percentage of the figures; 0 if there are none.
   func percentile(_ percent: Int) -> Double {
     guard !isEmpty else { return 0 }
     return sorted()[Swift.min(count - 1, count * percent / 100)]
@@ -52,7 +53,7 @@ extension [Double] {
 }
 
 extension Int {
-  /// As people write it: with a comma behind each three digits from the end.
+  /// The number with a comma before each group of three digits.
   var grouped: String {
     let digits = String(self)
     var text = ""

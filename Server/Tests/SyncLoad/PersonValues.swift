@@ -1,6 +1,7 @@
 import SyncPrograms
 
-/// What a person has: 104 bytes on average, as in the other benchmarks. They are the same for the same number.
+/// The values of a person. They take 104 bytes on average, as in the other benchmarks, and are the same for the same
+/// number.
 struct PersonValues {
   let id: Int
   let name: String
@@ -8,7 +9,7 @@ struct PersonValues {
   let age: Int
   let score: Double
   let active: Bool
-  /// Seconds since 1970.
+  /// The time of creation, in seconds since 1970.
   let created: Int
   let city: String
   let bio: String?

@@ -1,21 +1,21 @@
 import Foundation
 import SyncPrograms
 
-/// What all rows have in common.
+/// The settings that all rows share.
 final class Setting {
-  /// The program realm-server.
+  /// The path of the program realm-server.
   let server: String
-  /// Of the first download, and of the load of S11.
+  /// The number of objects of the first download and of the load of S11.
   let objects: Int
-  /// How often short rows are measured.
+  /// The number of times that short rows are measured.
   let rounds: Int
   let idleSeconds: Int
-  /// All files are in it. It is removed at the end.
+  /// The folder of all files. It is removed at the end.
   private let root: URL
   private let cleanup: Cleanup
   private var countOfFolders = 0
 
-  /// What takes minutes may take so many seconds.
+  /// The most seconds that work of several minutes may take.
   static let patience = 1800.0
 
   init(server: String, objects: Int, rounds: Int, idleSeconds: Int) throws {
@@ -30,7 +30,7 @@ final class Setting {
     cleanup.end()
   }
 
-  /// A folder that nobody has used yet. It is not made.
+  /// The URL of an unused folder. The folder is not made.
   func newFolder(_ name: String) -> URL {
     countOfFolders += 1
     return root.appending(path: "\(countOfFolders)-\(name)")
@@ -43,11 +43,11 @@ final class Setting {
     return try body(program)
   }
 
-  /// Starts a client: this program once more.
+  /// Starts a client, which is another process of this program.
   ///
   /// - Parameters:
-  ///   - address: of the server.
-  ///   - arguments: beside the server and the folder.
+  ///   - address: The address of the server.
+  ///   - arguments: The arguments besides the server and the folder.
   func client(_ role: Client.Role, of address: String, _ arguments: [String] = []) throws -> Program {
     let program = Bundle.main.executableURL?.path ?? CommandLine.arguments[0]
     let folder = newFolder(role.rawValue)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Measures device sync over the network: a server and its clients are programs of their own, on this machine.
+/// Measures device sync over the network. The server and its clients are separate programs on this machine.
 @main
 struct SyncLoad: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// Ends servers and removes mounts and files which this program has left behind, since it was killed, say.
+/// Ends servers, and removes mounts and files that this program has left behind, for example because it was killed.
 ///
-/// It is a process of its own, a shell, which is told of them and acts when its input ends.
+/// The cleanup is a separate shell process. This program tells it what to remove, and it acts when its input ends.
 package final class Cleanup {
   private static let descriptor = Mutex<Int32?>(nil)
 
   private let process = Process()
   private let input = Pipe()
 
-  /// What it does at the end may meet what is gone already.
+  /// The commands at the end may meet things that are gone already.
   private static let script = """
     trap '' INT TERM HUP
     processes=; mounts=; kept=
@@ -29,7 +29,7 @@ package final class Cleanup {
     [ "$kept" ] || rm -rf "$0"
     """
 
-  /// - Parameter root: all files are in it. A path with a space in it can't be told of a mount.
+  /// - Parameter root: The folder of all files. A mount whose path contains a space can't be told.
   package init(removing root: URL) throws {
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", Self.script, root.path]
@@ -43,7 +43,7 @@ package final class Cleanup {
 
   package static func began(process: Int32) { tell("began \(process)") }
   package static func ended(process: Int32) { tell("ended \(process)") }
-  /// The files are not removed at the end.
+  /// Keeps the files at the end.
   package static func keepsFiles() { tell("kept all") }
   package static func mounted(_ folder: URL) { tell("mounted \(folder.path)") }
   package static func unmounted(_ folder: URL) { tell("unmounted \(folder.path)") }
@@ -56,7 +56,7 @@ package final class Cleanup {
     }
   }
 
-  /// Removes what is left, and ends.
+  /// Removes all that is left, and ends the cleanup.
   package func end() {
     Self.descriptor.withLock { $0 = nil }
     try? input.fileHandleForWriting.close()

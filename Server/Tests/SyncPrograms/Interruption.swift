@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// Somebody has asked this program to end.
+/// The error if this program was asked to end.
 package struct Interrupted: Error, CustomStringConvertible {
   package let description = "The program was interrupted."
 }
 
-/// Signals that ask this program to end. All waiting ends then, so that what was started is ended and files are removed.
+/// Signals that ask this program to end. They end all waits, so that started programs are ended and files are removed.
 package enum Interruption {
   private static let hasCome = Atomic<Bool>(false)
 
   package static func watch() {
-    // It is there before a handler uses it: a handler may make nothing.
+    // The value is made before a handler uses it, because a handler may not allocate memory.
     hasCome.store(false, ordering: .relaxed)
     for number in [SIGINT, SIGTERM, SIGHUP] {
       signal(number) { _ in Interruption.hasCome.store(true, ordering: .relaxed) }
     }
-    // A program that has ended takes no orders: that is an error, and no reason to end here too.
+    // A program that has ended accepts no orders. A write to it must be an error instead of the end of this program.
     signal(SIGPIPE, SIG_IGN)
   }
 
@@ -25,7 +25,7 @@ package enum Interruption {
     if hasCome.load(ordering: .relaxed) { throw Interrupted() }
   }
 
-  /// Waits so long.
+  /// Waits for this number of seconds.
   ///
   /// - Throws: `Interrupted`.
   package static func wait(seconds: Double) throws {

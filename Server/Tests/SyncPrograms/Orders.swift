@@ -1,32 +1,33 @@
 import Foundation
 
-/// What standard input says, line by line, to a program that takes its orders from it.
+/// The lines of standard input, for a program that takes its orders from it.
 package enum Orders {
   private static let stream = AsyncStream<String> { continuation in
     Thread.detachNewThread {
       while let line = readLine() { continuation.yield(line) }
-      // Who has started this program has ended, or needs it no more.
+      // The parent program has ended, or no longer needs this one.
       _exit(0)
     }
   }
 
-  /// Ends the program with its input from now on.
+  /// From now on, ends the program when its input ends.
   package static func begin() { _ = stream }
 
-  /// Waits for the next one. One task may do so at a time.
+  /// Waits for the next line. Only one task may do so at a time.
   package static func next() async -> String {
     for await line in stream { return line }
     _exit(0)
   }
 }
 
-/// Answers who has started this program. It is sent at once: what `print` writes into a pipe would come later.
+/// Answers the parent program. The line is sent at once, because lines that `print` writes to a pipe would be sent
+/// later.
 package func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-/// Tells the person at the terminal something that is no figure.
+/// Prints a text that is not a figure, for the person at the terminal.
 package func note(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
-/// Ends this program, since what it would find out is worth nothing.
+/// Ends this program, because its results would be worthless.
 package func fail(_ text: String) -> Never {
   note(text)
   _exit(1)

@@ -2,16 +2,16 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A program that was started. It is told orders by lines, and answers by lines.
+/// A program that was started. It takes orders as lines, and answers with lines.
 package final class Program {
-  /// Something that a program has not done.
+  /// The failure of a program.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
   }
 
-  /// What the program tells is in it. Who has started the program removes it.
+  /// The folder of the program's output. The owner of this object removes it.
   package let folder: URL
   private let name: String
   private let process = Process()
@@ -20,13 +20,14 @@ package final class Program {
   private let lines = Lines()
   private var hasEnded = false
 
-  /// A shell gives the program as many descriptors as a thousand connections need, where it may, and becomes the program.
+  /// A shell raises the number of descriptors to that of a thousand connections, if it may, and then becomes the
+  /// program.
   private static let script =
     #"ulimit -n 8192 2>/dev/null || ulimit -n "$(ulimit -H -n)" 2>/dev/null; exec "$0" "$@""#
 
   /// - Parameters:
-  ///   - name: what messages call it.
-  ///   - folder: is made. What the program writes to standard error is in it.
+  ///   - name: The name of the program in messages.
+  ///   - folder: The folder that is made for the program's standard error.
   package init(_ name: String, _ path: String, _ arguments: [String], in folder: URL) throws {
     (self.name, self.folder) = (name, folder)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -34,7 +35,7 @@ package final class Program {
     try Data().write(to: errors)
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", Self.script, path] + arguments
-    // A program that crashes, or is to tell where it stands, tells all its threads.
+    // A program that crashes, or that is made to report its place, prints the backtraces of all threads.
     let backtrace = "enable=yes,threads=all,images=none,registers=none,color=no,interactive=no"
     process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": backtrace]) { $1 }
     process.standardInput = input
@@ -54,7 +55,7 @@ package final class Program {
     noteEnd()
   }
 
-  /// What a program of the same folder has written stays beside what this one writes.
+  /// Renames the standard error of an earlier program in this folder, so that it is kept.
   private func keepErrors() {
     let files = FileManager.default
     guard let size = try? errors.resourceValues(forKeys: [.fileSizeKey]).fileSize, size > 0 else { return }
@@ -63,7 +64,7 @@ package final class Program {
     try? files.moveItem(at: errors, to: folder.appending(path: "errors-\(number).txt"))
   }
 
-  /// What the program has written to standard error.
+  /// The file with the program's standard error.
   package var errors: URL { folder.appending(path: "errors.txt") }
 
   /// The number of the process.
@@ -73,7 +74,7 @@ package final class Program {
 
   // MARK: - Orders and answers
 
-  /// - Throws: `Failure` where the program has ended.
+  /// - Throws: `Failure` if the program has ended.
   package func tell(_ order: String) throws {
     do {
       try input.fileHandleForWriting.write(contentsOf: Data((order + "\n").utf8))
@@ -84,7 +85,7 @@ package final class Program {
 
   /// The next line that the program writes.
   ///
-  /// - Throws: `Failure` where it does not come within so many seconds; `Interrupted`.
+  /// - Throws: `Failure` if no line comes within `seconds` seconds; `Interrupted`.
   package func line(within seconds: Double) throws -> String {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
@@ -98,10 +99,10 @@ package final class Program {
     }
   }
 
-  /// Waits for a line that begins with a word, and answers the numbers behind it.
+  /// Waits for a line that begins with a word, and returns the numbers after the word.
   ///
-  /// - Parameter count: so many numbers are there.
-  /// - Throws: `Failure`, also where there is another line; `Interrupted`.
+  /// - Parameter count: The number of numbers in the line.
+  /// - Throws: `Failure`, also if another line comes; `Interrupted`.
   @discardableResult
   package func answer(_ word: String, _ count: Int = 0, within seconds: Double = 60) throws -> [Double] {
     let line = try line(within: seconds)
@@ -113,14 +114,14 @@ package final class Program {
     return numbers
   }
 
-  /// The lines that have come, and whether all have that will ever come. Nothing is waited for.
+  /// The lines that have come, and whether they are all lines of the program. The function does not wait.
   package func takeLines() -> (lines: [String], isOver: Bool) { lines.takeAll() }
 
-  /// An error that tells the last messages of the program, too.
+  /// An error with the last messages of the program.
   package func failure(_ text: String) -> Failure {
     let told = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
     let lines = told.split(separator: "\n")
-    // Of a program that crashed: what it had told before, what it crashed of, and where.
+    // If the program crashed, these are the lines before the crash, its reason and its place.
     let crash = lines.firstIndex { $0.contains("Fatal error") || $0.contains("*** ") }
     let last = (crash.map { lines[max(0, $0 - 10)...].prefix(Self.mostCrashLines) } ?? lines.suffix(5))
       .joined(separator: "\n")
@@ -129,11 +130,11 @@ package final class Program {
 
   private static let mostCrashLines = 400
 
-  /// An error of a program that does not go on, with what its threads do. It ends by that.
+  /// An error for a program that hangs, with the backtraces of its threads. The function ends the program.
   package func stuck(_ text: String) -> Failure {
     if process.isRunning {
       kill(process.processIdentifier, SIGABRT)
-      // To tell all threads takes a while.
+      // The backtraces of all threads take a while.
       _ = ends(within: 90)
     }
     return failure(text)
@@ -141,9 +142,9 @@ package final class Program {
 
   // MARK: - The end
 
-  /// Ends the program, whatever it does. Clients end with their input.
+  /// Ends the program, whatever it does. Clients end when their input ends.
   ///
-  /// - Parameter isSignalled: it is told by a signal, as servers are.
+  /// - Parameter isSignalled: True if the program gets a signal, as servers do.
   package func end(bySignal isSignalled: Bool = false) {
     try? input.fileHandleForWriting.close()
     if isSignalled, process.isRunning { process.terminate() }
@@ -155,9 +156,9 @@ package final class Program {
     output.fileHandleForReading.readabilityHandler = nil
   }
 
-  /// Kills the program, and waits until it is gone. Its folder stays, and its last lines can be taken.
+  /// Kills the program, and waits until it is gone. Its folder stays, and its last lines can still be taken.
   ///
-  /// - Throws: `Failure` where it does not go.
+  /// - Throws: `Failure` if the program does not end.
   package func crash() throws {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     guard ends(within: 10) else { throw failure("is killed and does not end") }
@@ -180,13 +181,13 @@ package final class Program {
   }
 }
 
-/// What a program has written, line by line.
+/// The lines that a program has written.
 private final class Lines: Sendable {
   enum Next {
     case line(String)
-    /// None has come yet.
+    /// No line has come yet.
     case nothing
-    /// None will come.
+    /// No more lines will come.
     case end
   }
 
@@ -200,7 +201,7 @@ private final class Lines: Sendable {
   private let state = Mutex(State())
   private let hasCome = DispatchSemaphore(value: 0)
 
-  /// - Parameter data: is empty at the end.
+  /// - Parameter data: The bytes, which are empty at the end.
   func take(_ data: Data) {
     state.withLock { state in
       if data.isEmpty { state.isOver = true }
@@ -213,7 +214,7 @@ private final class Lines: Sendable {
     hasCome.signal()
   }
 
-  /// Waits a moment where there is no line.
+  /// The next line. Waits a moment if there is none.
   func next() -> Next {
     let known = first()
     guard case .nothing = known else { return known }

@@ -1,4 +1,4 @@
-/// Random numbers that come again for the same seed (splitmix64).
+/// Random numbers that are the same for the same seed (splitmix64).
 package struct SeededNumbers: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -12,9 +12,9 @@ package struct SeededNumbers: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// One from 0 on.
+  /// A random number from 0 on.
   ///
-  /// - Parameter bound: is greater than all that come.
+  /// - Parameter bound: The bound. All numbers are below it.
   package mutating func below(_ bound: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }

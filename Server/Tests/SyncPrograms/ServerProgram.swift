@@ -6,27 +6,28 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// A realm-server on a port of this machine. It can be stopped or killed, and started again on the same port with the same data.
+/// A realm-server on a port of this machine. It can be stopped or killed, and started again on the same port with the
+/// same data.
 package final class ServerProgram {
   /// The folder of the server's data.
   package let data: URL
   /// The port of HTTP and WebSockets.
   package private(set) var port = 0
-  /// The port of `/health` and `/metrics`. It is another one after each start.
+  /// The port of `/health` and `/metrics`. It changes with each start.
   package private(set) var monitorPort = 0
   private let path: String
   private let folder: URL
   private let options: [String]
   private var program: Program?
 
-  /// Starts a server. Without a definition it makes the app `dev`, in which everybody may do everything.
+  /// Starts a server. Without definitions it makes the app `dev`, in which all users may do everything.
   ///
   /// - Parameters:
-  ///   - path: of the program realm-server.
-  ///   - folder: one that nobody has used yet.
-  ///   - data: the folder of the server's data; nil for one in `folder`.
-  ///   - definitions: what stands in the files app.yaml, by the ids of apps.
-  ///   - options: beside the folder, the ports, and what lets many clients of one address in.
+  ///   - path: The path of the program realm-server.
+  ///   - folder: An unused folder.
+  ///   - data: The folder of the server's data; nil for one in `folder`.
+  ///   - definitions: The content of the files app.yaml, by the ids of the apps.
+  ///   - options: The options besides the folder, the ports, and those that let many clients of one address in.
   package init(
     _ path: String, in folder: URL, data: URL? = nil, definitions: [String: String] = [:],
     options: [String] = []
@@ -40,7 +41,7 @@ package final class ServerProgram {
     }
     var attempts = 5
     while program == nil {
-      // The system gives no such port to a connection, so that it is free when the server is started again.
+      // The system gives no port in this range to a connection, so the port is free when the server starts again.
       port = Int.random(in: 10_000..<30_000)
       attempts -= 1
       do { try start() } catch let failure as Program.Failure {
@@ -58,7 +59,7 @@ package final class ServerProgram {
 
   /// Starts the server again after `stop` or `crash`, and waits until it listens.
   package func start() throws {
-    // A server takes 256 connections of one address, but for those of proxies: all clients have one address here.
+    // A server accepts 256 connections of one address, except from proxies. All clients have one address here.
     let program = try Program(
       "realm-server", path,
       [
@@ -75,12 +76,12 @@ package final class ServerProgram {
     self.program = program
   }
 
-  /// The port that a line tells which begins so.
+  /// The port in the next line that begins with `beginning`.
   private static func port(behind beginning: String, of program: Program) throws -> Int {
     while true {
       let line = try program.line(within: 30)
       guard line.hasPrefix(beginning) else { continue }
-      // It is the first number behind a colon.
+      // The port is the first number after a colon.
       let parts = line.split(separator: ":").dropFirst().map { part in part.prefix { $0.isNumber } }
       if let port = parts.lazy.compactMap({ Int($0) }).first { return port }
       throw program.failure("tells no port in \"\(line)\"")
@@ -97,7 +98,7 @@ package final class ServerProgram {
 
   /// Kills the server.
   ///
-  /// - Returns: what it has written into its log.
+  /// - Returns: The text of its log.
   @discardableResult
   package func crash() throws -> String {
     guard let program else { return "" }
@@ -107,18 +108,18 @@ package final class ServerProgram {
     return log
   }
 
-  /// Ends the server. Who has started it removes its folder.
+  /// Ends the server. The owner of this object removes its folder.
   package func end() { stop() }
 
-  /// The file of its log; nil while it does not run.
+  /// The file of the server's log; nil while it does not run.
   package var log: URL? { program?.errors }
 
   // MARK: - What is asked of it
 
   /// Runs the program with a command for an administrator.
   ///
-  /// - Parameter arguments: without the folder and the app.
-  /// - Returns: the first line that it prints.
+  /// - Parameter arguments: The arguments without the folder and the app.
+  /// - Returns: The first line of the output.
   @discardableResult
   package func administer(_ arguments: [String], app: String = "dev") throws -> String {
     let tool = try Program(
@@ -128,7 +129,7 @@ package final class ServerProgram {
     return try tool.line(within: 60)
   }
 
-  /// Makes a key that logs in a user of its own.
+  /// Makes a key that logs in its own user.
   package func key(_ name: String) throws -> String {
     let line = try administer(["user", "server-key", name])
     guard let key = line.split(separator: " ").last else {
@@ -139,7 +140,7 @@ package final class ServerProgram {
 
   /// Asks the monitor for `health` or `metrics`.
   ///
-  /// - Returns: the status, 0 where nobody answers, and the text.
+  /// - Returns: The status, which is 0 if there is no answer, and the text.
   package func ask(_ name: String) -> (status: Int, text: String) {
     guard let url = URL(string: "http://127.0.0.1:\(monitorPort)/\(name)") else { return (0, "") }
     let answer = Mutex((status: 0, text: ""))

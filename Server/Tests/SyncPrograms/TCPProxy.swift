@@ -2,7 +2,8 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Stands between devices and a server of this machine. A passage of each connection decides what becomes of its bytes.
+/// A proxy between devices and a server of this machine. Each connection has a passage, which decides what is done with
+/// its bytes.
 package final class TCPProxy: Sendable {
   private struct State {
     var listener: (any Channel)?
@@ -14,8 +15,8 @@ package final class TCPProxy: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - server: the port that the server listens on.
-  ///   - passage: makes the one of a connection that begins.
+  ///   - server: The port on which the server listens.
+  ///   - passage: Makes the passage of a connection that begins.
   package init(for server: Int, passage: @escaping @Sendable () -> any Passage) throws {
     (self.server, self.passage) = (server, passage)
     let listener = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -31,7 +32,7 @@ package final class TCPProxy: Sendable {
     return "http://127.0.0.1:\(port)"
   }
 
-  /// Breaks all connections, and takes no new ones.
+  /// Breaks all connections, and accepts no new ones.
   package func end() {
     let (listener, channels) = state.withLock { state in
       defer { (state.listener, state.channels) = (nil, [:]) }
@@ -47,7 +48,7 @@ package final class TCPProxy: Sendable {
     let id = ObjectIdentifier(channel)
     state.withLock { $0.channels[id] = channel }
     channel.closeFuture.whenComplete { _ in
-      // It may be the last reference, which goes when the lock is free.
+      // This may be the last reference, so it is released after the lock.
       let gone = self.state.withLock { $0.channels.removeValue(forKey: id) }
       withExtendedLifetime(gone) {}
     }
@@ -73,11 +74,11 @@ package final class TCPProxy: Sendable {
   }
 }
 
-/// Decides what becomes of the bytes of one connection. It is called by one thread, that of the connection.
+/// Decides what is done with the bytes of one connection. All calls come from the thread of the connection.
 package protocol Passage: Sendable {
-  /// Bytes have come. They go on where the passage sends them on.
+  /// Takes bytes that have come. The passage has to send them on.
   func take(_ bytes: ByteBuffer, _ way: ProxyWay)
-  /// Nothing more comes.
+  /// Notes that no more bytes come.
   func end(_ way: ProxyWay)
 }
 
@@ -98,15 +99,15 @@ package struct ProxyWay: Sendable {
     to.eventLoop.scheduleTask(in: .milliseconds(milliseconds), body)
   }
 
-  /// Closes the side that is sent to, behind what was sent on this way.
+  /// Closes the side that is sent to, after all bytes that were sent on this way.
   package func close() {
     let to = to
     to.writeAndFlush(ByteBuffer()).whenComplete { _ in to.close(mode: .all, promise: nil) }
   }
 
-  /// Breaks the connection on both sides, behind what was sent on this way.
+  /// Breaks the connection on both sides, after all bytes that were sent on this way.
   ///
-  /// - Parameter bytes: are sent on before.
+  /// - Parameter bytes: The bytes that are sent before.
   package func cut(behind bytes: ByteBuffer = ByteBuffer()) {
     let (from, to) = (from, to)
     to.writeAndFlush(bytes).whenComplete { _ in
@@ -116,7 +117,7 @@ package struct ProxyWay: Sendable {
   }
 }
 
-/// Gives a passage what one channel reads.
+/// Gives a passage the bytes that one channel reads.
 private final class Forwarder: ChannelInboundHandler, Sendable {
   typealias InboundIn = ByteBuffer
 

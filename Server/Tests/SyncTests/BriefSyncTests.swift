@@ -2,11 +2,11 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// A process that is woken for some seconds, as Examples/Guides/BriefSync.swift has it.
+/// A process that is woken for some seconds, as in Examples/Guides/BriefSync.swift.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct BriefSyncTests {
-  /// Uploads what waits in a file, downloads what the server has, and disconnects.
+  /// Uploads the pending changes of a file, downloads the changes of the server, and disconnects.
   ///
-  /// - Returns: false where the time was not enough.
+  /// - Returns: False if the time was not enough.
   private static func sync(_ configuration: Realm.Configuration, within limit: Duration) async throws -> Bool
   {
     let realm = try await Realm(configuration: configuration)
@@ -38,7 +38,7 @@ import Testing
     try realm.write { realm.add(Note(id)) }
   }
 
-  @Test func `what waits is uploaded and what is new is downloaded, and then the process is disconnected`()
+  @Test func `pending changes are uploaded, new ones are downloaded, and then the process disconnects`()
     async throws
   {
     try await withWorld { world in
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `what was not done in the time is done the next time`() async throws {
+  @Test func `work that was not done in the time is done the next time`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       try await users[0].uploadNotes(1...1)

@@ -2,11 +2,11 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// The connection of a user, and how sessions tell of it.
+/// The connection of a user, and the way in which sessions report it.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct ConnectionTests {
   typealias State = SyncSession.ConnectionState
 
-  /// How an app asks for a connection now.
+  /// The ways in which an app asks for a connection.
   enum Way: CaseIterable {
     case resume, suspendAndResume, reconnect
 
@@ -23,9 +23,9 @@ import Testing
 
   // MARK: - Observing
 
-  @Test func `an observer is told each state of a connection with the one before`() async throws {
+  @Test func `an observer is told each state of a connection, with the state before it`() async throws {
     try await withWorld { world in
-      // The socket ends with the session, so that another one is made.
+      // The socket ends with the session, so that the next session opens another one.
       _ = world.app { $0.syncTimeouts = SyncTimeoutOptions(connectionLingerTime: 0) }
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `an observer that asks for nothing is told that something has changed`() async throws {
+  @Test func `an observer without options hears of a change, without its values`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `a loop goes over the states of a connection, and ends with the session`() async throws {
+  @Test func `a loop gets the states of a connection, and ends with the session`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let states = Calls<State>()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `a session without a server goes on trying, and is active meanwhile`() async throws {
+  @Test func `a session without a server continues to try, and is active meanwhile`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       await world.stop()
@@ -114,7 +114,7 @@ import Testing
   // MARK: - Coming back
 
   @Test(arguments: Way.allCases)
-  func `a session that has waited long connects within a second when the app asks for it`(
+  func `a session that has waited long connects within a second if the app asks for it`(
     _ way: Way
   ) async throws {
     try await withWorld { world in
@@ -126,7 +126,7 @@ import Testing
         if let state = change.newValue { states.add(state) }
       }
       await world.stop()
-      // It has tried twice, so that it waits for 1.5 s at least from now on.
+      // The session has tried twice, so that it now waits for at least 1.5 s.
       try await eventually {
         states.all.count { $0 == .connecting } >= 2 && states.all.last == .disconnected
       }
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `a session comes back by itself when the server does`() async throws {
+  @Test func `a session reconnects without the app when the server is back`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let (one, two) = (
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `what was under way when a connection broke arrives once`() async throws {
+  @Test func `changes that were under way when a connection broke arrive once`() async throws {
     try await withWorld { world in
       let proxy = try await SyncProxy.start(for: world.port)
       _ = world.app { $0.baseURL = proxy.address }
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `new headers make sessions connect anew`() async throws {
+  @Test func `new headers make sessions connect again`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -225,7 +225,7 @@ import Testing
     }
   }
 
-  @Test func `realms do not share connections where the app does not want it`() async throws {
+  @Test func `realms do not share connections if the app does not want it`() async throws {
     try await withWorld { world in
       _ = world.app { $0.enableSessionMultiplexing = false }
       #expect(!world.app().configuration.enableSessionMultiplexing)

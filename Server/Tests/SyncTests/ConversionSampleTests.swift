@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// The class of the guide of conversions.
+/// The class in the guide of conversions.
 class QsTask: Object {
   @Persisted(primaryKey: true) var _id: ObjectId
   @Persisted var name: String = ""
@@ -10,9 +10,9 @@ class QsTask: Object {
   @Persisted var status: String = ""
 }
 
-/// What the guides show of copies between realms with sync and without, in the order of their calls.
+/// Code of the guides for copies between realms with sync and without, in the order of its calls.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct ConversionSampleTests {
-  /// Writes three tasks into a realm that is not synced.
+  /// Writes three tasks into a realm without sync.
   private func addExampleData(_ config: Realm.Configuration) -> Realm {
     let localRealm = try! Realm(configuration: config)
     let task1 = QsTask(value: ["name": "Keep it secret", "owner": "Frodo"])
@@ -50,7 +50,7 @@ class QsTask: Object {
       let frodoLocalTasks = localTasks.where { $0.owner == "Frodo" }
       #expect(frodoLocalTasks.count == 3)
       #expect(frodoLocalTasks.count != frodoSyncedTasks.count)
-      // It has gone to the server.
+      // The server has the copied tasks.
       var other = try await world.user().configuration(partitionValue: "Your Partition Value")
       other.objectTypes = [QsTask.self]
       let remote = try await opened(other, .once)
@@ -94,7 +94,7 @@ class QsTask: Object {
     }
   }
 
-  @Test func `a synced realm becomes that of another user`() async throws {
+  @Test func `a synced realm becomes a synced realm of another user`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       try await putExampleData(world)
       let users = try await world.users(2)
@@ -114,7 +114,7 @@ class QsTask: Object {
     }
   }
 
-  /// Has the three tasks in the server.
+  /// Uploads the three tasks to the server.
   private func putExampleData(_ world: SyncWorld) async throws {
     var configuration = try await world.user().configuration(partitionValue: "Some Partition Value")
     configuration.objectTypes = [QsTask.self]

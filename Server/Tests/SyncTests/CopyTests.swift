@@ -4,7 +4,7 @@ import Testing
 
 /// Copies of realms for other configurations.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct CopyTests {
-  /// A file that is not synced, with plots.
+  /// A file without sync, with plots.
   private func local(
     _ world: SyncWorld, _ ids: ClosedRange<Int>? = nil, _ types: [ObjectBase.Type] = [TextPlot.self]
   ) throws -> Realm.Configuration {
@@ -24,7 +24,7 @@ import Testing
 
   // MARK: - From a file that is not synced
 
-  @Test func `a local realm's copy is synced, and the local one stays as it was`() async throws {
+  @Test func `the copy of a local realm is synced, and the local realm stays unchanged`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(2)
       let (from, to) = (try local(world, 1...3), users[0].plots(in: "north"))
@@ -37,12 +37,14 @@ import Testing
       try other.addPlots(5...5)
       try await eventually(in: synced) { synced.plotIDs == [1, 2, 3, 4, 5] }
       #expect(try opened(from).plotIDs == [1, 2, 3])
-      // The partition has come to what was copied.
+      // The copied objects have the value of the partition.
       #expect(synced.objects(TextPlot.self).allSatisfy { $0.area == "north" })
     }
   }
 
-  @Test func `objects of a local copy meet those of the same keys that the server has`() async throws {
+  @Test func `objects of a local copy are merged with objects of the server that have the same keys`()
+    async throws
+  {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(2)
       let other = try opened(users[1].plots(in: "north"))
@@ -73,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `objects of a local copy go up when a subscription asks for their class`() async throws {
+  @Test func `objects of a local copy are uploaded when a subscription asks for their class`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       var from = Realm.Configuration(fileURL: world.file())
@@ -95,7 +97,7 @@ import Testing
   // MARK: - To a file that is not synced
 
   @Test(arguments: [UInt64(0), 1])
-  func `a synced realm's copy is a local realm without the partition, and nothing more is synced`(
+  func `the copy of a synced realm is a local realm without the partition, and is not synced`(
     _ version: UInt64
   ) async throws {
     try await withWorld(SyncWorld.partitioned) { world in
@@ -116,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `what is not uploaded yet is in a local copy too`() async throws {
+  @Test func `changes that are not uploaded yet are also in a local copy`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let synced = try await opened(user.notes(), .once)
@@ -130,7 +132,7 @@ import Testing
 
   // MARK: - For another user or device
 
-  @Test func `a synced realm's copy for another user is a device of its own, which downloads little`()
+  @Test func `the copy of a synced realm for another user is a device of its own, and downloads little`()
     async throws
   {
     try await withWorld(SyncWorld.partitioned) { world in
@@ -159,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `a copy of subscribed objects has the subscriptions too`() async throws {
+  @Test func `a copy of subscribed objects also has the subscriptions`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let one = try await opened(users[0].notes(), .once)
@@ -177,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `a realm with changes that the server does not have is not copied for another device`()
+  @Test func `a realm with changes that the server does not have can't be copied for another device`()
     async throws
   {
     try await withWorld(SyncWorld.partitioned) { world in
@@ -230,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func `a device begins with a copy that came with the app`() async throws {
+  @Test func `a device can begin with a copy that came with the app`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(2)
       let seed = users[0].plots(in: "north", at: world.file("seed"))

@@ -3,11 +3,11 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// What the error handler of an app is told.
+/// The errors that the error handler of an app gets.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct ErrorTests {
   typealias Told = (error: any Error, session: SyncSession?)
 
-  /// Everybody reads all notes, and writes those of one's own.
+  /// Rights with which all users read all notes, and each user writes only the user's own notes.
   private static let owned = """
     fields:
       Note: [owner]
@@ -27,7 +27,7 @@ import Testing
     return errors
   }
 
-  @Test func `an object that the user may not make is told by its class and key, and is gone then`()
+  @Test func `an object that the user may not make is reported by its class and key, and is then gone`()
     async throws
   {
     try await withWorld(Self.owned) { world in
@@ -39,7 +39,7 @@ import Testing
         realm.add(Note(2, owner: users[1].id))
       }
       let first = try await errors.first()
-      // It is told behind the undoing.
+      // The error is reported after the change was undone.
       realm.refresh()
       #expect(realm.noteIDs == [1])
       let error = try #require(first.error as? SyncError)
@@ -53,7 +53,7 @@ import Testing
       let plain = error as NSError
       #expect(plain.domain == "io.realm.sync" && plain.code == 11)
       #expect(plain.userInfo["Error Name"] is String)
-      // The session goes on.
+      // The session continues.
       #expect(try realm.sync().state == .active)
       let other = try await opened(users[1].notes(), .once)
       try await eventually(in: other) { other.noteIDs == [1] }
@@ -91,7 +91,7 @@ import Testing
     return Set(infos.compactMap { info in info.primaryKey.intValue })
   }
 
-  @Test func `a handler that is set after the realm was opened is told too`() async throws {
+  @Test func `a handler that is set after the realm was opened also gets errors`() async throws {
     try await withWorld(Self.owned) { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `what was refused while nobody listened is told in the next session, once`() async throws {
+  @Test func `a refusal without a listener is reported in the next session, once`() async throws {
     try await withWorld(Self.owned) { world in
       let user = try await world.user()
       do {
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func `a network that is away is no error for the handler`() async throws {
+  @Test func `a network that is away is not an error for the handler`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let errors = told(world)
@@ -142,9 +142,7 @@ import Testing
     }
   }
 
-  @Test func `a partition that the server does not have ends the session, and the handler is told`()
-    async throws
-  {
+  @Test func `a partition that the server lacks ends the session, and the handler is told`() async throws {
     // This app has no partitions.
     try await withWorld { world in
       let user = try await world.user()
@@ -158,7 +156,7 @@ import Testing
       #expect(code == .clientSessionError || code == .permissionDeniedError, "\(first.error)")
       #expect(first.session === realm.syncSession)
       try await eventually { try realm.sync().state == .inactive }
-      // What was written stays.
+      // The written objects stay.
       #expect(realm.noteIDs == [1])
       await #expect(throws: SyncError.self) { _ = try await opened(configuration, .always) }
     }

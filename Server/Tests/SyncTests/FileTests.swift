@@ -9,7 +9,7 @@ import Testing
     return try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
   }
 
-  @Test func `a file comes with the first open, in the folder of the user or at a path of the app's own`()
+  @Test func `the first open makes a file, in the user's folder or at a path that the app chooses`()
     async throws
   {
     try await withWorld { world in
@@ -28,9 +28,7 @@ import Testing
     }
   }
 
-  @Test func `files are deleted when no realm of them is open, and the next open downloads again`()
-    async throws
-  {
+  @Test func `files are deleted if no realm has them open, and the next open downloads again`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       try await users[0].uploadNotes(1...2)
@@ -40,7 +38,7 @@ import Testing
         #expect(realm.noteIDs == [1, 2])
         let error = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: configuration) }
         #expect(error?.code == .alreadyOpen)
-        // It goes on as before.
+        // The realm that is open continues.
         try realm.write { realm.add(Note(3)) }
         try await realm.upload()
       }
@@ -55,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is deleted before its changes are uploaded is put aside`() async throws {
+  @Test func `a file that is deleted before its changes are uploaded is moved away`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let configuration = user.notes()
@@ -74,7 +72,8 @@ import Testing
     }
   }
 
-  @Test func `the server gives up a file that is deleted, and one in memory that is closed`() async throws {
+  @Test func `the server gives up a file that is deleted, and an in-memory file that is closed`() async throws
+  {
     try await withWorld { world in
       let user = try await world.user()
       let gone = user.notes(at: world.file("gone"))
@@ -92,7 +91,7 @@ import Testing
       try await eventually { user.allSessions.isEmpty }
       #expect(try await world.metric("replicas") == 2)
       #expect(try Realm.deleteFiles(for: gone))
-      // It is told when the user connects the next time.
+      // The server is told when the user connects the next time.
       let realm = try await opened(user.notes(), .once)
       try await eventually { try await world.metric("replicas") == 1 }
       #expect(realm.noteIDs == [1])
@@ -147,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `a synced file does not open with another key than it was written with`() async throws {
+  @Test func `a synced file opens only with the key that it was written with`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       var configuration = user.notes()
@@ -166,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func `a realm in memory is synced, and what it had is gone when it is closed`() async throws {
+  @Test func `an in-memory realm is synced, and its objects are gone when it is closed`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       try await users[0].uploadNotes(1...1)
@@ -180,13 +179,13 @@ import Testing
         try await realm.upload()
       }
       try await eventually { users[1].allSessions.isEmpty }
-      // Without a server, nothing can arrive before it is seen that the realm is empty.
+      // Without a server, nothing can arrive before the test sees that the realm is empty.
       await world.stop()
       do {
         let realm = try opened(configuration)
         #expect(realm.noteIDs.isEmpty)
       }
-      // Its session ends when it has told the server all that it had.
+      // The session ends when the server has all changes of the realm.
       try await world.restart()
       try await eventually { users[1].allSessions.isEmpty }
       let realm = try await opened(configuration, .once)
@@ -194,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `a synced file is compacted when it is opened, and goes on`() async throws {
+  @Test func `a synced file is compacted when it is opened, and continues`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       do {
@@ -223,7 +222,8 @@ import Testing
 
   // MARK: - Synced and not
 
-  @Test func `a file that is not synced does not open with sync, and a synced one not without`() async throws
+  @Test func `a file without sync does not open with sync, and a synced file does not open without it`()
+    async throws
   {
     try await withWorld { world in
       let user = try await world.user()
@@ -251,7 +251,8 @@ import Testing
     }
   }
 
-  @Test func `a file that is open for a user does not open for another, nor in another way`() async throws {
+  @Test func `a file that is open for a user opens neither for another user nor in another way`() async throws
+  {
     try await withWorld("development: true\npartition: area\n") { world in
       let users = try await world.users(2)
       let url = world.file()

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Former names are used where the compiler does not warn of them.
+/// The former names of the log. Calls through this protocol make no warnings of the compiler.
 private protocol FormerLog {
   func level(_ manager: SyncManager) -> SyncLogLevel
   func set(_ level: SyncLogLevel, _ manager: SyncManager)
@@ -22,9 +22,10 @@ private struct ManagersLog: FormerLog {
   }
 }
 
-/// What is told to `Logger.shared`, which is one for the process: other tests go on meanwhile, and it is told of their realms too.
+/// The messages to `Logger.shared`, which the whole process shares. Other tests run at the same time, and their realms
+/// log to it too.
 @Suite(.serialized, .timeLimit(.minutes(3))) @MainActor struct LogTests {
-  /// Does something while all lines of a level are kept.
+  /// Runs `body` while all lines of a level are kept.
   private func logging(
     _ level: LogLevel, _ body: @MainActor (Calls<String>) async throws -> Void
   ) async throws {
@@ -39,7 +40,7 @@ private struct ManagersLog: FormerLog {
 
   /// Logs in, and syncs in both directions.
   ///
-  /// - Returns: what no line may have.
+  /// - Returns: The texts that no line may contain.
   private func useAll(_ world: SyncWorld) async throws -> [String] {
     let user = try await world.registered("somebody@example.org", password: Self.password)
     let other = try await world.user()
@@ -56,13 +57,13 @@ private struct ManagersLog: FormerLog {
     try await user.refreshCustomData()
     try await realm.download()
     secrets += [user.accessToken, user.refreshToken].compactMap { $0 }
-    // The parts of a token, as a line may have less than all of it.
+    // These are also the parts of a token, because a line may have less than the whole token.
     let parts = secrets.flatMap { $0.split(separator: ".").map(String.init) }.filter { $0.count > 40 }
     return secrets + parts + [Self.privateText, Self.password]
   }
 
   @Test(arguments: [LogLevel.info, .debug, .all])
-  func `lines of a level tell of sessions, and never tokens, passwords and values`(
+  func `lines of a level describe sessions, and never contain tokens, passwords or values`(
     _ level: LogLevel
   ) async throws {
     try await logging(level) { lines in
@@ -78,7 +79,7 @@ private struct ManagersLog: FormerLog {
     }
   }
 
-  @Test func `nothing is told where nothing is to be told`() async throws {
+  @Test func `nothing is logged if the level is off`() async throws {
     try await logging(.off) { lines in
       try await withWorld { world in
         _ = try await useAll(world)
@@ -87,7 +88,7 @@ private struct ManagersLog: FormerLog {
     }
   }
 
-  @Test func `the level and the logger of an app's manager are those of the shared logger`() async throws {
+  @Test func `the level and the logger of an app's manager belong to the shared logger`() async throws {
     try await logging(.error) { lines in
       try await withWorld { world in
         let (former, manager) = (ManagersLog() as any FormerLog, world.app().syncManager)

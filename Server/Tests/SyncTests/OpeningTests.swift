@@ -4,7 +4,7 @@ import RealmSwift
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) @MainActor struct OpeningTests {
-  @Test func `a realm opens without a network, and what is written in it goes up later`() async throws {
+  @Test func `a realm opens without a network, and its changes are uploaded later`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       do {
@@ -30,7 +30,7 @@ import Testing
 
   // MARK: - Never, once and always
 
-  @Test func `without a download a realm opens with what is on the device, though the server is away`()
+  @Test func `without a download a realm opens with the objects of the device, even without a server`()
     async throws
   {
     try await withWorld { world in
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is downloaded once opens with what the server has, and later offline`()
+  @Test func `a file that is downloaded once opens with the objects of the server, and later offline`()
     async throws
   {
     try await withWorld { world in
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `a realm that is always downloaded opens with all that the server has by then`() async throws {
+  @Test func `a realm that is always downloaded opens with all objects of the server`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       try await users[0].uploadNotes(1...1)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `without a network a download before the open waits until it is cancelled`() async throws {
+  @Test func `a download before an open waits without a network until it is cancelled`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       await world.stop()
@@ -92,7 +92,8 @@ import Testing
     }
   }
 
-  @Test func `of an open realm whose session is suspended, only a download always goes on with the session`()
+  @Test
+  func `a download on each open resumes the suspended session of an open realm, and no other open does`()
     async throws
   {
     try await withWorld { world in
@@ -115,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a realm that is not synced opens at once, whatever is asked for`() async throws {
+  @Test func `a realm without sync opens at once, whatever behavior is asked for`() async throws {
     try await withWorld { world in
       let configuration = Realm.Configuration(fileURL: world.file(), objectTypes: [Note.self])
       for behavior in [Realm.OpenBehavior.never, .once, .always] {
@@ -127,7 +128,7 @@ import Testing
 
   // MARK: - With a callback
 
-  @Test func `a callback gets a realm of its queue, with what the server has`() async throws {
+  @Test func `a callback gets a realm of its queue, with the objects of the server`() async throws {
     try await withWorld { world in
       let users = try await world.users(3)
       try await users[0].uploadNotes(1...2)
@@ -164,7 +165,7 @@ import Testing
 
   // MARK: - Cancelling
 
-  @Test func `an open that is cancelled gives no realm, and others of the same file go on`() async throws {
+  @Test func `an open that is cancelled gives no realm, and other opens of the file continue`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       try await users[0].uploadNotes(1...1)
@@ -188,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `of two tasks that open a file the one that is not cancelled gets the realm`() async throws {
+  @Test func `if two tasks open a file, the task that is not cancelled gets the realm`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       try await users[0].uploadNotes(1...1)
@@ -230,7 +231,7 @@ import Testing
 
   // MARK: - Errors
 
-  @Test func `an open that is to fail without a network fails soon when the server is away`() async throws {
+  @Test func `an open that must fail without a network fails soon when the server is down`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       await world.stop()
@@ -246,20 +247,20 @@ import Testing
       }
       #expect(try await codes.first() == .connectionFailed)
       #expect(ContinuousClock.now - begin < .seconds(10))
-      // Without a download it opens all the same.
+      // Without a download the realm still opens.
       #expect(try opened(configuration).noteIDs.isEmpty)
     }
   }
 
   @Test(arguments: [false, true])
-  func `each open fails without a network or waits for one as its own configuration says`(
+  func `each open fails without a network or waits for one, by its own configuration`(
     isFirstToFail: Bool
   ) async throws {
     try await withWorld { world in
       let user = try await world.user()
       await world.stop()
       let (waiting, failing) = (user.notes(), user.notes(failsOffline: true))
-      // What the file was opened with first does not count.
+      // The configuration of the first open does not count.
       let realm = try opened(isFirstToFail ? failing : waiting)
       let ends = Calls<Bool>()
       Realm.asyncOpen(configuration: waiting) { @Sendable result in ends.add((try? result.get()) != nil) }
@@ -272,7 +273,7 @@ import Testing
     }
   }
 
-  @Test func `an open that is to fail without a network succeeds when there is one`() async throws {
+  @Test func `an open that must fail without a network succeeds when there is one`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       try await users[0].uploadNotes(1...1)
@@ -281,7 +282,7 @@ import Testing
     }
   }
 
-  @Test func `an open that is to fail without a network tells that a server did not answer in time`()
+  @Test func `an open that must fail without a network reports that a server did not answer in time`()
     async throws
   {
     try await withWorld { world in
@@ -297,7 +298,7 @@ import Testing
       let plain = try #require(error) as NSError
       #expect(plain.domain == NSPOSIXErrorDomain && plain.code == Int(ETIMEDOUT), "\(plain)")
       proxy.mute(false)
-      // Where other work takes the machine, an answer may take longer than is allowed here.
+      // If the machine is busy, an answer may take longer than the limit here.
       var answered: Realm?
       for _ in 0..<20 where answered == nil { answered = try? await opened(configuration, .always) }
       let realm = try #require(answered)

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-// Each has the property that tells the partition, in another type.
+// Classes whose property for the partition has different types.
 class TextPlot: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var text = ""
@@ -44,11 +44,11 @@ extension Realm {
 }
 
 extension SyncWorld {
-  /// A definition in which everybody reads and writes everything, in partitions.
+  /// A definition with partitions, in which all users read and write everything.
   static let partitioned = "development: true\npartition: area\n"
 }
 
-/// Realms that have the objects of one partition.
+/// Realms with the objects of one partition.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct PartitionTests {
   @Test func `the users of a partition have its objects, and none of other partitions`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
@@ -69,13 +69,14 @@ extension SyncWorld {
       try realms[1][0].write { realms[1][0].deleteAll() }
       try await eventually(in: realms[1][1]) { realms[1][1].plotIDs.isEmpty }
       #expect(realms[0][1].plotIDs.count == 4 && realms[2][1].plotIDs.count == 4)
-      // All files of a user share a connection.
+      // All files of a user share one connection.
       #expect(try await world.metric("connections") == 2)
       #expect(try await world.metric("channels") == 6)
     }
   }
 
-  /// Two users share the objects of a partition, which have its value, and another partition has none of them.
+  /// Checks that two users share the objects of a partition, that these have its value, and that another partition has
+  /// none of them.
   private func expectShared<T: Object>(
     _ type: T.Type, in value: AnyBSON, notIn other: AnyBSON, of users: [User],
     at place: SourceLocation = #_sourceLocation, _ hasValue: (T) -> Bool
@@ -87,11 +88,11 @@ extension SyncWorld {
     #expect(two.objects(type).first.map(hasValue) == true, sourceLocation: place)
     let elsewhere = try await opened(users[1].plots(in: other, [type]), .once, at: place)
     #expect(elsewhere.objects(type).isEmpty, sourceLocation: place)
-    // The writer has not set it.
+    // The writer has not set the value of the partition itself.
     try await eventually(in: one, at: place) { one.objects(type).first.map(hasValue) == true }
   }
 
-  @Test func `values of each type name a partition`() async throws {
+  @Test func `values of each type can name a partition`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(2)
       let (id, uuid) = (ObjectId.generate(), UUID())
@@ -110,7 +111,7 @@ extension SyncWorld {
     }
   }
 
-  @Test func `null and small numbers name a partition`() async throws {
+  @Test func `null and small numbers can name a partition`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(2)
       try await expectShared(TextPlot.self, in: .null, notIn: .string("null"), of: users) { $0.area == nil }
@@ -118,7 +119,7 @@ extension SyncWorld {
     }
   }
 
-  @Test func `a configuration tells its partition, and each has a file of its own`() async throws {
+  @Test func `a configuration has its partition, and each partition has its own file`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let user = try await world.user()
       let (id, uuid) = (ObjectId.generate(), UUID())
@@ -182,7 +183,7 @@ extension SyncWorld {
     }
   }
 
-  @Test func `an object stays in the partition that it was made in, whatever a device sets`() async throws {
+  @Test func `an object stays in the partition in which it was made, whatever a device sets`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(2)
       let one = try opened(users[0].plots(in: "north"))
@@ -218,7 +219,9 @@ extension SyncWorld {
     }
   }
 
-  @Test func `realms with subscriptions see the objects of partitions, and the reverse`() async throws {
+  @Test func `realms with subscriptions see the objects of partitions, and partitions see theirs`()
+    async throws
+  {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(2)
       let north = try opened(users[0].plots(in: "north"))
@@ -240,7 +243,7 @@ extension SyncWorld {
     }
   }
 
-  @Test func `what was written in a partition without a network goes up later`() async throws {
+  @Test func `changes that were made in a partition without a network are uploaded later`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(2)
       await world.stop()

@@ -2,7 +2,8 @@ import Dispatch
 import RealmSwift
 import Testing
 
-/// What an early description of flexible sync shows. Former names are used where the compiler does not warn of them.
+/// The code of an early description of flexible sync. Calls through this protocol to former names make no warnings of
+/// the compiler.
 private protocol PreviewSamples {
   func add(to realm: Realm) throws
   func removeOne(_ realm: Realm) throws
@@ -82,11 +83,11 @@ private struct Samples: PreviewSamples {
   }
 }
 
-/// The interface of an early description of flexible sync, which is kept beside the one that came to be.
+/// The interface of an early description of flexible sync. It is kept beside the final interface.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct PreviewSubscriptionTests {
   private let samples: any PreviewSamples = Samples()
 
-  @Test func `the samples of the early description do what they say`() async throws {
+  @Test func `the samples of the early description work`() async throws {
     try await withTrails { _, user, others in
       try others.write {
         others.add(Hut("Lodge", beds: 12))
@@ -99,7 +100,7 @@ private struct Samples: PreviewSamples {
       try samples.add(to: realm)
       #expect(realm.subscriptions.map(\.name) == ["long-alpine", nil, nil])
       try await eventually(in: realm) { realm.trailIDs == [2, 3] && huts() == ["Lodge"] }
-      // Who has subscriptions already adds none.
+      // If there are subscriptions already, none are added.
       try samples.add(to: realm)
       #expect(realm.subscriptions.count == 3)
       try samples.removeOne(realm)
@@ -117,10 +118,10 @@ private struct Samples: PreviewSamples {
     }
   }
 
-  @Test func `a block that throws changes nothing, and else it answers what it has made`() async throws {
+  @Test func `a block that throws changes nothing, and otherwise its result is returned`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
-      // It sees the subscriptions as they were before it.
+      // The block sees the subscriptions before the change.
       #expect(try samples.count(realm) == 0)
       #expect(realm.subscriptions.map(\.name) == ["Alps", "Andes", nil])
       struct Stop: Error {}
@@ -129,7 +130,7 @@ private struct Samples: PreviewSamples {
     }
   }
 
-  @Test func `a subscription is looked for by a name if there is one, and else by what it asks for`()
+  @Test func `a subscription is found by its name if a name is given, and otherwise by its query`()
     async throws
   {
     try await withTrails { _, user, _ in
@@ -151,7 +152,7 @@ private struct Samples: PreviewSamples {
 
   // MARK: - States one after another
 
-  @Test func `the states of a set are told until it is complete`() async throws {
+  @Test func `the states of a set are reported until it is complete`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       let session = try realm.sync()
@@ -166,14 +167,14 @@ private struct Samples: PreviewSamples {
       #expect(states == [.pending, .complete])
       realm.refresh()
       #expect(realm.trailIDs == [1, 2, 3])
-      // A set that is complete has one state.
+      // A set that is complete has only one state.
       states = []
       for state in set.state { states.append(state) }
       #expect(states == [.complete])
     }
   }
 
-  @Test func `the states of a set end with an error, and where a newer set takes its place`() async throws {
+  @Test func `the states of a set end with an error, or when a newer set replaces it`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       let session = try realm.sync()

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Former names are used where the compiler does not warn of them.
+/// The former names of progress. Calls through this protocol make no warnings of the compiler.
 private protocol FormerFigures {
   func bytes(_ progress: SyncSession.Progress) -> (transferred: Int, transferrable: Int)
   func fraction(_ progress: SyncSession.Progress) -> Double
@@ -19,14 +19,14 @@ private struct ProgressFigures: FormerFigures {
 }
 
 @Suite(.timeLimit(.minutes(3))) @MainActor struct ProgressTests {
-  /// Writes notes, each in a transaction of its own.
+  /// Writes notes, each in its own transaction.
   private func write(_ ids: ClosedRange<Int>, of bytes: Int, _ realm: Realm) throws {
     for id in ids { try realm.write { realm.add(Note(id, noise(bytes))) } }
   }
 
   // MARK: - Uploads
 
-  @Test func `outstanding uploads are told until all is taken, and never again`() async throws {
+  @Test func `outstanding uploads are reported until the server has them, and never again`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -51,7 +51,7 @@ private struct ProgressFigures: FormerFigures {
     }
   }
 
-  @Test func `work that comes later does not count for who follows what is outstanding`() async throws {
+  @Test func `later work does not count for a block that follows outstanding work`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -62,7 +62,7 @@ private struct ProgressFigures: FormerFigures {
       let token = session.addProgressNotification(for: .upload, mode: .forCurrentlyOutstandingWork) {
         told.add($0.progressEstimate)
       }
-      // It has counted what there is.
+      // The block has counted the outstanding work.
       _ = try await told.first()
       try write(6...40, of: 10_000, realm)
       session.resume()
@@ -72,7 +72,7 @@ private struct ProgressFigures: FormerFigures {
     }
   }
 
-  @Test func `where nothing is to be done, it is told once`() async throws {
+  @Test func `if there is nothing to do, it is reported once`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -96,7 +96,7 @@ private struct ProgressFigures: FormerFigures {
     }
   }
 
-  @Test func `uploads that are followed for ever begin anew with new work`() async throws {
+  @Test func `a block that follows uploads indefinitely gets new reports for new work`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -130,7 +130,7 @@ private struct ProgressFigures: FormerFigures {
   // MARK: - Downloads
 
   @Test(arguments: [true, false])
-  func `a long download is told in many steps, and is complete only when all can be read`(
+  func `a long download is reported in many steps, and is complete only when all can be read`(
     _ isFlexible: Bool
   ) async throws {
     try await withWorld("development: true\npartition: area\n") { world in
@@ -163,7 +163,7 @@ private struct ProgressFigures: FormerFigures {
     }
   }
 
-  @Test func `downloads that are followed for ever are told again with each change of others`() async throws {
+  @Test func `a block that follows downloads indefinitely hears of each change of others`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let (one, two) = (
@@ -194,7 +194,7 @@ private struct ProgressFigures: FormerFigures {
 
   // MARK: - Tokens
 
-  @Test func `nothing is told behind the end of a token, or when it is gone`() async throws {
+  @Test func `nothing is reported after a token has ended or was released`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)

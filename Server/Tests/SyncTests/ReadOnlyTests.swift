@@ -2,16 +2,16 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Synced realms that their program only reads.
+/// Synced realms that are opened read-only.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct ReadOnlyTests {
-  /// All notes of a user, in a file of their own.
+  /// The configuration of a read-only file with all notes of a user.
   private static func notes(_ user: User) -> Realm.Configuration {
     var configuration = user.notes()
     configuration.readOnly = true
     return configuration
   }
 
-  @Test func `what the server has comes into a realm that is only read, and is observed`() async throws {
+  @Test func `changes of the server come to a read-only realm, and are observed`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       try await users[0].uploadNotes(1...2)
@@ -31,9 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a realm that is only read opens before its server was reached, and has no objects then`()
-    async throws
-  {
+  @Test func `a read-only realm opens before its server was reached, and has no objects then`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       try await users[0].uploadNotes(1...1)
@@ -47,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `the subscriptions of a realm that is only read are changed`() async throws {
+  @Test func `the subscriptions of a read-only realm can be changed`() async throws {
     try await withTrails { _, user, _ in
       var configuration = user.trails()
       configuration.readOnly = true
@@ -59,9 +57,7 @@ import Testing
     }
   }
 
-  @Test func `a property that the file does not have is a mismatch, and the file stays as it is`()
-    async throws
-  {
+  @Test func `a property that the file lacks is a mismatch, and the file stays unchanged`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let user = try await world.user()
       func configuration(_ type: Object.Type, readOnly: Bool) -> Realm.Configuration {

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// A note as a newer app has it, with a property more.
+/// A note in a newer app, which has one more property.
 private class LongNote: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var text = ""
@@ -13,7 +13,7 @@ private class LongNote: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// A class whose property is stored under another name.
+/// A class whose property is stored with another name.
 private class Renamed: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var title = ""
@@ -30,7 +30,7 @@ private class Labelled: Object {
 
 /// Changes of other devices, as a device sees them.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct RemoteTests {
-  /// Two devices with all notes.
+  /// Calls `body` with two devices that have all notes.
   private func withDevices(_ body: @MainActor (Realm, Realm) async throws -> Void) async throws {
     try await withWorld { world in
       let users = try await world.users(2)
@@ -41,7 +41,8 @@ private class Labelled: Object {
 
   // MARK: - Notifications
 
-  @Test func `observers of results are told what other devices make, change and delete`() async throws {
+  @Test func `observers of results hear of objects that other devices make, change and delete`() async throws
+  {
     try await withDevices { one, two in
       let changes = Calls<String>()
       let token = two.objects(Note.self).sorted(byKeyPath: "id").observe { change in
@@ -64,7 +65,7 @@ private class Labelled: Object {
     }
   }
 
-  @Test func `observers of an object are told its properties that other devices set, and its deletion`()
+  @Test func `observers of an object hear of properties that other devices set, and of its deletion`()
     async throws
   {
     try await withDevices { one, two in
@@ -94,7 +95,7 @@ private class Labelled: Object {
     }
   }
 
-  @Test func `a realm's observers are told of changes of other devices`() async throws {
+  @Test func `a realm's observers hear of changes of other devices`() async throws {
     try await withDevices { one, two in
       let calls = Calls<Int>()
       let token = two.observe { notification, realm in
@@ -106,7 +107,7 @@ private class Labelled: Object {
     }
   }
 
-  @Test func `a frozen object stays as it was while the live one follows other devices`() async throws {
+  @Test func `a frozen object stays unchanged while the live one follows other devices`() async throws {
     try await withDevices { one, two in
       try one.write { one.add(Note(1, "first")) }
       try await eventually(in: two) { two.noteIDs == [1] }
@@ -120,7 +121,7 @@ private class Labelled: Object {
 
   // MARK: - Together
 
-  @Test func `what two devices change offline is together in the end, and the same on both`() async throws {
+  @Test func `the offline changes of two devices are merged, with the same result on both`() async throws {
     try await withDevices { one, two in
       try one.write { for id in 1...4 { one.add(Note(id, "first")) } }
       try await eventually(in: two) { two.noteIDs == [1, 2, 3, 4] }
@@ -161,7 +162,7 @@ private class Labelled: Object {
 
   // MARK: - Other versions of the app
 
-  @Test func `an app without a property of a class leaves that property alone`() async throws {
+  @Test func `an app that lacks a property of a class leaves that property unchanged`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       var configuration = users[1].flexibleSyncConfiguration(
@@ -184,7 +185,7 @@ private class Labelled: Object {
     }
   }
 
-  @Test func `an app may add a property, and lose it again, without another version`() async throws {
+  @Test func `an app may add a property and remove it again without a new schema version`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       do {
@@ -213,7 +214,7 @@ private class Labelled: Object {
     }
   }
 
-  @Test func `stored names of properties are what travels`() async throws {
+  @Test func `the stored names of properties are sent`() async throws {
     try await withWorld("development: true\nfields:\n  Labelled: [label]\n") { world in
       let users = try await world.users(2)
       var renamed = users[0].flexibleSyncConfiguration(
@@ -237,10 +238,7 @@ private class Labelled: Object {
     }
   }
 
-  @Test
-  func `a value of any type is a dynamic object where it is one of a class that the program does not know`()
-    async throws
-  {
+  @Test func `a value of any type is a dynamic object if the program lacks its class`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(2)
       let newer = try opened(users[0].plots(in: "north", [AnyHolder.self, Note.self]))
@@ -257,9 +255,9 @@ private class Labelled: Object {
     }
   }
 
-  /// The partition of all versions of a class.
+  /// The configuration of the partition that all versions of a class share.
   ///
-  /// - Parameter url: of the file; nil for that of the user.
+  /// - Parameter url: The URL of the file; nil for the user's file.
   private static func versioned(
     _ user: User, _ type: Object.Type, at url: URL? = nil
   ) -> Realm.Configuration {
@@ -269,7 +267,7 @@ private class Labelled: Object {
     return configuration
   }
 
-  @Test func `a property that another version of the app has made optional reads null as its zero`()
+  @Test func `a property that another version has made optional reads null as the zero of its type`()
     async throws
   {
     try await withWorld(SyncWorld.partitioned) { world in
@@ -291,7 +289,7 @@ private class Labelled: Object {
       let object = try #require(older.object(ofType: FirstVersion.self, forPrimaryKey: 1))
       #expect(object.text == "" && object.count == 0)
       #expect(object.day == Date(timeIntervalSince1970: 0))
-      // It has no case for the zero of its type.
+      // The enumeration has no case for the zero of its raw type, so the property has its default.
       #expect(object.weather == .snow)
       try older.write { object.text = "again" }
       try await older.upload()
@@ -301,7 +299,7 @@ private class Labelled: Object {
     }
   }
 
-  @Test func `a property becomes optional in a file that is there, and on all devices`() async throws {
+  @Test func `a property becomes optional in an existing file, and on all devices`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let users = try await world.users(3)
       let file = world.file()
@@ -322,14 +320,14 @@ private class Labelled: Object {
         try await updated.upload()
         #expect(object.text == nil && object.count == 1)
       }
-      // A device that has nothing yet gets what the server has taken.
+      // A new device gets the objects that the server has accepted.
       let fresh = try await opened(Self.versioned(users[1], SecondVersion.self), .once)
       #expect(fresh.objects(SecondVersion.self).count == 2)
       let taken = try #require(fresh.object(ofType: SecondVersion.self, forPrimaryKey: 1))
       #expect(taken.text == nil && taken.count == 1)
       let older = try await opened(Self.versioned(users[2], FirstVersion.self), .once)
       #expect(older.object(ofType: FirstVersion.self, forPrimaryKey: 1)?.text == "")
-      // The release after that makes it required again: null is zero then.
+      // The next release makes the property required again, and null becomes zero.
       try await eventually { users[0].allSessions.isEmpty }
       let again = try opened(Self.versioned(users[0], FirstVersion.self, at: file))
       let object = try #require(again.object(ofType: FirstVersion.self, forPrimaryKey: 1))
@@ -340,7 +338,7 @@ private class Labelled: Object {
     }
   }
 
-  @Test func `a primary key does not become optional in a file that is there`() async throws {
+  @Test func `a primary key does not become optional in an existing file`() async throws {
     try await withWorld(SyncWorld.partitioned) { world in
       let user = try await world.user()
       do {
@@ -359,7 +357,7 @@ private class Labelled: Object {
 
 private enum Weather: String, PersistableEnum { case sun, snow }
 
-/// One class in two versions of an app.
+/// A class in two versions of an app.
 private class FirstVersion: Object {
   override class func _realmObjectName() -> String? { "Versioned" }
   override class func shouldIncludeInDefaultSchema() -> Bool { false }

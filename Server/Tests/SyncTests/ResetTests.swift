@@ -7,14 +7,14 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// What notes say, by their ids.
+/// The texts of notes, by their ids.
 private typealias Texts = [Int: String]
 
 private func texts(_ realm: Realm) -> Texts {
   Dictionary(uniqueKeysWithValues: realm.objects(Note.self).map { ($0.id, $0.text) })
 }
 
-/// What the blocks of a mode were called with.
+/// The values with which the blocks of a mode were called.
 private struct Told {
   let before = Calls<Texts>()
   let after = Calls<[Texts]>()
@@ -41,26 +41,26 @@ private struct Told {
 extension SyncWorld {
   fileprivate var mainID: String { id(of: SyncWorld.main) }
 
-  /// The number by which the server knows the only file that has ever connected.
+  /// The number that the server has given to the only file that has ever connected.
   fileprivate func replica() async throws -> UInt64 {
     let port = try #require(monitorPort)
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/metrics"))
     let (data, _) = try await URLSession.shared.data(from: url)
     let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
     let line = try #require(lines.first { $0.hasPrefix("realm_server_oldest_cursor{") })
-    // It stands behind the name: replica="1".
+    // The number follows the name: replica="1".
     let parts = line.split(separator: "\"")
     let name = try #require(parts.firstIndex { $0.hasSuffix("replica=") })
     return try #require(parts.dropFirst(name + 1).first.flatMap { UInt64($0) })
   }
 
-  /// Lets the server give up a file: when it connects again, it is reset.
+  /// Lets the server give up a file. The file is reset when it connects again.
   fileprivate func giveUp(_ replica: UInt64) async throws {
     try await administer(.retire(app: mainID, replica: replica))
   }
 }
 
-/// The same class as `Note`, with another type of a property.
+/// The class `Note`, with another type for a property.
 class OtherNote: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var text = 0
@@ -69,19 +69,20 @@ class OtherNote: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Resets: the server has another history than a file.
+/// Resets, which happen if the server has another history than a file.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct ResetTests {
   // MARK: - A file that is to be reset
 
-  /// What the file has before the reset, what it has where the device's changes are kept, and where they are dropped.
+  /// The texts of the file before the reset (`before`), after a reset that keeps the device's changes (`kept`), and
+  /// after one that drops them.
   private let before: Texts = [1: "old", 2: "old", 3: "mine", 5: "mine"]
   private let kept: Texts = [1: "theirs", 3: "mine", 4: "theirs", 5: "mine"]
   private let dropped: Texts = [1: "theirs", 3: "old", 4: "theirs"]
 
   /// A realm whose session is suspended, and whose file the server has given up.
   ///
-  /// While it was away, others have changed the note 1, deleted 2 and made 4; on the device 3 was changed and 5 made, which no server
-  /// has.
+  /// Meanwhile others have changed the note 1, deleted 2 and made 4. On the device, 3 was changed and 5 was made, and
+  /// no server has these changes.
   private func stale(
     _ world: SyncWorld, _ configuration: Realm.Configuration, _ other: User
   ) async throws -> Realm {
@@ -105,12 +106,14 @@ class OtherNote: Object {
     return realm
   }
 
-  /// What another user sees of the server's notes.
+  /// The notes of the server that another user sees.
   private func seen(by other: User) async throws -> Texts { texts(try await opened(other.notes(), .always)) }
 
   // MARK: - Automatic resets
 
-  @Test func `changes that no server has are kept, and blocks see the file before and behind`() async throws {
+  @Test func `changes that no server has are kept, and blocks see the file before and after the reset`()
+    async throws
+  {
     try await withWorld { world in
       let (users, told) = (try await world.users(2), Told())
       let realm = try await stale(world, users[0].notes(resets: told.recover), users[1])
@@ -122,7 +125,7 @@ class OtherNote: Object {
       #expect(try realm.sync().state == .active)
       try await realm.upload()
       #expect(try await seen(by: users[1]) == kept)
-      // It goes on as before.
+      // The realm continues.
       try realm.write { realm.add(Note(6, "new")) }
       try await realm.upload()
       #expect(try await seen(by: users[1])[6] == "new")
@@ -130,7 +133,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `changes that no server has are dropped where the app says so`() async throws {
+  @Test func `changes that no server has are dropped if the app says so`() async throws {
     try await withWorld { world in
       let (users, told) = (try await world.users(2), Told())
       let realm = try await stale(world, users[0].notes(resets: told.discard), users[1])
@@ -144,7 +147,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `changes that can be kept are not dropped where both are allowed`() async throws {
+  @Test func `changes that can be kept are not dropped if the app allows both`() async throws {
     try await withWorld { world in
       let (users, told) = (try await world.users(2), Told())
       let realm = try await stale(world, users[0].notes(resets: told.recoverOrDiscard), users[1])
@@ -156,7 +159,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `changes are kept where the app says nothing`() async throws {
+  @Test func `changes are kept if the app says nothing`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       var configuration = users[0].flexibleSyncConfiguration(
@@ -178,7 +181,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `who waits for downloads and uploads waits until the file is reset`() async throws {
+  @Test func `waits for downloads and uploads end only after the reset`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let realm = try await stale(world, users[0].notes(), users[1])
@@ -194,7 +197,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `an open that downloads opens behind the reset`() async throws {
+  @Test func `an open with a download opens after the reset`() async throws {
     try await withWorld { world in
       let (users, told) = (try await world.users(2), Told())
       let configuration = users[0].notes(resets: told.recover)
@@ -209,9 +212,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `of what both have changed values of the device win, deletions hold, and sums are added`()
-    async throws
-  {
+  @Test func `in conflicts, values of the device win, deletions stay, and sums are added`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let realm = try await opened(users[0].notes(), .once)
@@ -242,7 +243,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `subscriptions that the server did not know yet are kept too`() async throws {
+  @Test func `subscriptions that the server did not know yet are also kept`() async throws {
     try await withWorld(SyncWorld.trails) { world in
       let users = try await world.users(2)
       let realm = try await users[0].alpineTrails()
@@ -262,7 +263,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `observers see a reset as what is different then, and other objects stay valid`() async throws {
+  @Test func `observers see a reset as its differences, and other objects stay valid`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let realm = try await opened(users[0].notes(), .once)
@@ -299,7 +300,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `a file meets a server that was restored from a copy`() async throws {
+  @Test func `a file continues with a server that was restored from a copy`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let realm = try await opened(users[0].notes(), .once)
@@ -307,7 +308,7 @@ class OtherNote: Object {
       try await realm.upload()
       let copy = world.root.appendingPathComponent("copy")
       try await world.administer(.backup(app: world.mainID, folder: copy.path))
-      // The server has these, and loses them.
+      // The server gets these changes, and loses them.
       try realm.write {
         realm.note(1)?.text = "lost"
         realm.add(Note(2, "lost"))
@@ -327,7 +328,9 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `a reset that fails leaves the file to the app, and is tried again when asked`() async throws {
+  @Test func `a reset that fails leaves the file to the app, and is tried again if the app asks`()
+    async throws
+  {
     try await withWorld { world in
       let (users, told) = (try await world.users(2), Calls<any Error>())
       world.app().syncManager.errorHandler = { error, _ in told.add(error) }
@@ -346,7 +349,7 @@ class OtherNote: Object {
         try FileManager.default.removeItem(at: place)
         try FileManager.default.moveItem(at: copy.appendingPathComponent(world.mainID), to: place)
         try await world.restart()
-        // The server knows nothing of the class any more, and another device defines it otherwise.
+        // The server no longer knows the class, and another device defines it differently.
         var other = users[1].flexibleSyncConfiguration(
           initialSubscriptions: { set in set.append(QuerySubscription<OtherNote>()) })
         other.objectTypes = [OtherNote.self]
@@ -376,7 +379,8 @@ class OtherNote: Object {
 
   private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  @Test func `a manual reset is told to its handler, and the open realm shows what it had`() async throws {
+  @Test func `a manual reset is reported to its handler, and the open realm keeps its objects`() async throws
+  {
     try await withWorld { world in
       let users = try await world.users(2)
       let (told, others) = (Calls<any Error>(), Calls<any Error>())
@@ -403,7 +407,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `a manual reset without a handler is told to the handler of the app`() async throws {
+  @Test func `a manual reset without a handler is reported to the error handler of the app`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let told = Calls<(error: any Error, session: SyncSession?)>()
@@ -419,7 +423,7 @@ class OtherNote: Object {
     }
   }
 
-  /// What a manual reset has told of a file that nobody has open any more.
+  /// The error of a manual reset, for a file that is no longer open.
   private func failed(
     _ world: SyncWorld, _ configuration: Realm.Configuration, _ told: Calls<any Error>, _ users: [User]
   ) async throws -> (path: String, action: SyncError.ActionToken) {
@@ -434,7 +438,7 @@ class OtherNote: Object {
     return (path, action)
   }
 
-  @Test func `a file is put aside at once where the app asks for it, and the next open downloads anew`()
+  @Test func `a file is moved away at once if the app asks for it, and the next open downloads again`()
     async throws
   {
     try await withWorld { world in
@@ -445,7 +449,7 @@ class OtherNote: Object {
       #expect(exists(file) && !exists(path))
       SyncSession.immediatelyHandleError(action)
       try await eventually { exists(path) && !exists(file) }
-      // It is done once.
+      // The action is done only once.
       SyncSession.immediatelyHandleError(action)
       let realm = try await opened(configuration, .always)
       #expect(texts(realm) == dropped)
@@ -457,7 +461,7 @@ class OtherNote: Object {
     }
   }
 
-  @Test func `a file stays where it is as long as a realm of it is open`() async throws {
+  @Test func `a file stays in its place as long as a realm has it open`() async throws {
     try await withWorld { world in
       let (users, told) = (try await world.users(2), Calls<any Error>())
       let configuration = users[0].notes(resets: .manual(errorHandler: { error, _ in told.add(error) }))

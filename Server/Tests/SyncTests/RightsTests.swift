@@ -3,9 +3,9 @@ import RealmSwift
 import Service
 import Testing
 
-/// What users may see and change. How refusals are told otherwise stands in `ErrorTests`.
+/// The objects that users may see and change. `ErrorTests` tests other reports of refusals.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct RightsTests {
-  /// Guides see and write all notes, and others none.
+  /// Rights with which guides see and write all notes, and other users none.
   private static let guides = """
     rights:
       Note:
@@ -14,7 +14,7 @@ import Testing
 
     """
 
-  /// Everybody sees and writes the notes of one's own.
+  /// Rights with which each user sees and writes only the user's own notes.
   private static let owned = """
     fields:
       Note: [owner]
@@ -25,7 +25,7 @@ import Testing
 
     """
 
-  /// Everybody sees the notes of one's own, and may give them away.
+  /// Rights with which each user sees only the user's own notes, and may give them away.
   private static let given = """
     fields:
       Note: [owner]
@@ -36,7 +36,7 @@ import Testing
 
     """
 
-  /// Trails are seen by those whose custom data names their region.
+  /// Rights with which users see the trails of the regions in their custom data.
   private static let regions = """
     fields:
       Trail: [region]
@@ -50,7 +50,7 @@ import Testing
 
     """
 
-  /// Everybody sees small huts, and guides see all.
+  /// Rights with which all users see small huts, and guides see all huts.
   private static let cabins = """
     fields:
       Hut: [beds]
@@ -74,14 +74,14 @@ import Testing
     try await world.administer(.customData(app: world.id(of: SyncWorld.main), user: user.id, json))
   }
 
-  /// What the error handler of the app is told.
+  /// The errors that the error handler of the app gets.
   private func errors(_ world: SyncWorld) -> Calls<any Error> {
     let errors = Calls<any Error>()
     world.app().syncManager.errorHandler = { error, _ in errors.add(error) }
     return errors
   }
 
-  /// The first refusal that was told.
+  /// The first refusal that was reported.
   private func refusal(_ errors: Calls<any Error>) async throws -> CompensatingWriteInfo {
     let first = try await errors.first()
     let error = try #require(first as? SyncError)
@@ -93,7 +93,7 @@ import Testing
 
   // MARK: - Roles
 
-  @Test func `a role without access sees nothing, and what it writes comes back`() async throws {
+  @Test func `a role without access sees nothing, and its changes are undone`() async throws {
     try await withWorld(Self.guides) { world in
       let users = try await world.users(2)
       try await setRoles(["guide"], of: users[0], world)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `a class that no right names is refused to everybody`() async throws {
+  @Test func `a class without rights is refused to all users`() async throws {
     try await withWorld(Self.owned) { world in
       let user = try await world.user()
       let told = errors(world)
@@ -135,7 +135,7 @@ import Testing
 
   // MARK: - The view
 
-  @Test func `an object that no query of its writer shows is undone, with its class, its key and the reason`()
+  @Test func `an object outside of its writer's queries is undone, with its class, its key and the reason`()
     async throws
   {
     try await withTrails { world, user, others in
@@ -149,7 +149,7 @@ import Testing
       let info = try await refusal(told)
       #expect(info.objectType == "Trail" && info.primaryKey == .int(8))
       #expect(info.reason.contains("no subscription would show it"))
-      // It is told behind the undoing, which concerns no other object of the transaction.
+      // The error is reported after the undo, which concerns no other object of the transaction.
       realm.refresh()
       #expect(realm.trailIDs == [1, 2, 7])
       try await others.download()
@@ -158,7 +158,8 @@ import Testing
     }
   }
 
-  @Test func `a key that an unseen object has is refused, and nothing of that object is told`() async throws {
+  @Test func `a key that an unseen object has is refused, and nothing of that object is shown`() async throws
+  {
     try await withWorld(Self.owned) { world in
       let users = try await world.users(2)
       let told = errors(world)
@@ -199,7 +200,8 @@ import Testing
 
   // MARK: - Custom data
 
-  @Test func `what custom data allows is seen, and other data counts from the next connection on`()
+  @Test
+  func `users see the objects that their custom data allow, and new data count from the next connection`()
     async throws
   {
     try await withWorld(Self.regions) { world in
@@ -215,7 +217,7 @@ import Testing
       try await realm.upload()
       try await eventually(in: guide) { guide.trail(1)?.name == "Old Road" }
       try await setRegions(["Andes"], of: users[1], world)
-      // Headers that change make another connection.
+      // Changed headers make a new connection.
       world.app().syncManager.customRequestHeaders = ["X-Test": "1"]
       try await eventually(in: realm) { realm.trailIDs == [3] }
       try await setRegions([], of: users[1], world)
@@ -229,12 +231,12 @@ import Testing
 
   // MARK: - Nothing leaks
 
-  /// Whether a text stands in any file of a folder, or in a folder of it.
+  /// True if any file of a folder, or of a folder in it, contains a text.
   private func holds(_ folder: URL, _ text: String) throws -> Bool {
     let (files, bytes) = (FileManager.default, Data(text.utf8))
     for name in try files.subpathsOfDirectory(atPath: folder.path) {
       let path = folder.appendingPathComponent(name)
-      // What is no plain file may block who reads it.
+      // A file that is not a plain file may block its readers.
       let type = try? files.attributesOfItem(atPath: path.path)[.type] as? FileAttributeType
       guard type == .typeRegular else { continue }
       if let data = try? Data(contentsOf: path), data.range(of: bytes) != nil { return true }
@@ -254,7 +256,7 @@ import Testing
       try await theirs.upload()
       try realm.write { realm.add(Note(10, own, owner: users[0].id)) }
       try await realm.upload()
-      // Objects that are changed and deleted while somebody else is connected, and while not.
+      // Objects are changed and deleted while another user is connected, and while not.
       try theirs.write {
         theirs.note(1)?.text = canary + " again"
         if let gone = theirs.note(2) { theirs.delete(gone) }
@@ -272,7 +274,7 @@ import Testing
       #expect(realm.noteIDs == [10])
       #expect(try holds(folder, own))
       #expect(try !holds(folder, canary))
-      // Another device of the same user begins with all that the user may see.
+      // Another device of the same user begins with all objects that the user may see.
       let other = try await opened(users[0].notes(at: folder.appendingPathComponent("other.realm")), .always)
       #expect(other.noteIDs == [10])
       #expect(try !holds(folder, canary))
@@ -305,7 +307,7 @@ import Testing
     }
   }
 
-  @Test func `what an object was before a user may see it is not told`() async throws {
+  @Test func `earlier values of an object are not sent to a user who may see it only now`() async throws {
     try await withWorld(Self.regions) { world in
       let users = try await world.users(2)
       try await setRegions(["Andes"], of: users[0], world)

@@ -3,9 +3,9 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// What the guides of the interface show, in the order of their calls.
+/// Code of the guides, in the order of its calls.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct SampleTests {
-  /// Two plots are in the partition.
+  /// Calls `body` with a world whose partition has two plots.
   private func withPlots(
     _ body: @MainActor (SyncWorld, App) async throws -> Void
   ) async throws {
@@ -19,7 +19,7 @@ import Testing
 
   // MARK: - Opening
 
-  @Test func `logging in, and opening with what is on the device`() async throws {
+  @Test func `a user logs in, and a realm opens with the objects of the device`() async throws {
     try await withPlots { _, app in
       let counts = Calls<Int>()
       app.login(credentials: Credentials.anonymous) { result in
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `logging in, and downloading before the realm opens`() async throws {
+  @Test func `a user logs in, and a realm opens after a download`() async throws {
     try await withPlots { _, app in
       let counts = Calls<Int>()
       app.login(credentials: Credentials.anonymous) { result in
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `opening with a user who is logged in already, with a download or offline`() async throws {
+  @Test func `a realm of a user who is logged in opens with a download or offline`() async throws {
     try await withPlots { world, app in
       _ = try await world.anonymous()
       let user = try #require(app.currentUser)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `opening with await, and with a download each time`() async throws {
+  @Test func `a realm opens with await, with a download each time`() async throws {
     try await withPlots { world, app in
       let user = try await app.login(credentials: Credentials.anonymous)
       var configuration = user.configuration(partitionValue: "some partition value")
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `opening with subscriptions`() async throws {
+  @Test func `a realm opens with initial subscriptions`() async throws {
     try await withPlots { _, app in
       let user = try await app.login(credentials: Credentials.anonymous)
       var configuration = user.flexibleSyncConfiguration()
@@ -109,7 +109,8 @@ import Testing
 
   // MARK: - A session
 
-  @Test func `pausing and resuming, following progress, looking at the network`() async throws {
+  @Test func `a session is suspended and resumed, and its progress and connection are observed`() async throws
+  {
     try await withPlots { world, app in
       let user = try await world.anonymous()
       let realm = try await opened(user.plots(in: "some partition value"), .always)
@@ -134,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `an error handler, and deleting the files of a configuration`() async throws {
+  @Test func `an error handler is called, and the files of a configuration are deleted`() async throws {
     try await withPlots { world, app in
       let told = Calls<String>()
       app.syncManager.errorHandler = { error, session in
@@ -149,7 +150,7 @@ import Testing
       configuration.objectTypes = [TextPlot.self]
       do {
         let realm = try await opened(configuration, .always)
-        // Another partition has an object of this key.
+        // Another partition has an object with this key.
         try realm.addPlots(1...1)
         #expect(try await told.first() == "rejected, in \(user.id)")
         withExtendedLifetime(realm) {}
@@ -163,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `opening a partition of the current user, and printing the realm`() async throws {
+  @Test func `a partition of the current user is opened and printed`() async throws {
     try await withPlots { world, app in
       _ = try await world.anonymous()
       let user = app.currentUser

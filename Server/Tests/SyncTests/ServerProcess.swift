@@ -2,17 +2,17 @@ import Foundation
 import Service
 import Synchronization
 
-/// The program `realm-server`, started as a process of its own, as an administrator does it.
+/// The program `realm-server` as a separate process, which is started as an administrator starts it.
 final class ServerProcess: @unchecked Sendable {
   // Sendable: the process is set up before anybody has this, and asked and ended by calls that any thread may make.
 
   struct Failure: Error, CustomStringConvertible {
     let description: String
-    /// Somebody else listens on the port.
+    /// True if another program listens on the port.
     var isPortTaken: Bool { description.contains("Address already in use") }
   }
 
-  /// Worlds have such servers in the place of some in this process.
+  /// True if worlds use servers in separate processes instead of servers in this process.
   static let isAskedFor = ProcessInfo.processInfo.environment["REALM_SERVER_PROCESS"] == "1"
 
   let monitorPort: Int
@@ -26,10 +26,10 @@ final class ServerProcess: @unchecked Sendable {
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
 
-  /// Starts one, and waits until it listens.
+  /// Starts a server, and waits until it listens.
   ///
-  /// - Parameter folder: its data.
-  /// - Throws: `Failure`, with what the program has said.
+  /// - Parameter folder: The folder of the server's data.
+  /// - Throws: `Failure`, with the output of the program.
   static func start(_ folder: DataFolder, port: Int) async throws -> ServerProcess {
     guard FileManager.default.isExecutableFile(atPath: program.path) else {
       throw Failure(description: "There is no program \(program.path). Run make server-test PROCESS=1.")
@@ -55,7 +55,7 @@ final class ServerProcess: @unchecked Sendable {
     }
   }
 
-  /// Tells it to end, and waits for that.
+  /// Asks the server to end, and waits for its end.
   func stop() async {
     if process.isRunning { process.terminate() }
     let end = ContinuousClock.now + .seconds(20)
@@ -67,7 +67,7 @@ final class ServerProcess: @unchecked Sendable {
     while process.isRunning { await Task.yield() }
   }
 
-  /// It stands beside the test bundle.
+  /// The path of the program, which is beside the test bundle.
   private static let program: URL = {
     #if os(macOS)
       let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
@@ -79,20 +79,20 @@ final class ServerProcess: @unchecked Sendable {
   }()
 }
 
-/// What a program has written so far.
+/// The output of a program so far.
 private final class Said: Sendable {
   private struct State {
     var text = ""
-    /// So many pipes are open.
+    /// The number of open pipes.
     var pipes = 0
   }
   private let state = Mutex(State())
 
   var text: String { state.withLock { $0.text } }
-  /// The program has ended.
+  /// True if the program has ended.
   var isOver: Bool { state.withLock { $0.pipes == 0 } }
 
-  /// The port of `/metrics`; nil before it is told.
+  /// The port of `/metrics`; nil before the program has printed it.
   var monitorPort: Int? {
     let line = text.split(separator: "\n").first {
       $0.hasPrefix("Health and metrics: ") && $0.contains("/health")
@@ -101,7 +101,7 @@ private final class Said: Sendable {
       .first
   }
 
-  /// What is written to it is taken.
+  /// A pipe whose input is added to the output.
   func pipe() -> Pipe {
     let pipe = Pipe()
     state.withLock { $0.pipes += 1 }

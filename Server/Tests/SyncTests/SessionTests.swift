@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) @MainActor struct SessionTests {
   // MARK: - Life
 
-  @Test func `what was committed goes up though the realm goes right behind the commit`() async throws {
+  @Test func `a commit is uploaded even if the realm is released right after it`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       for id in 1...5 {
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a session whose realm is gone lasts until the server has its changes`() async throws {
+  @Test func `a session whose realm is released lasts until the server has its changes`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       await world.stop()
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a realm that is opened again before all is uploaded goes on with its session`() async throws {
+  @Test func `a realm that is opened again before all is uploaded continues with its session`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       await world.stop()
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a session is over when its realm is closed`() async throws {
+  @Test func `a session ends when its realm is closed`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let session: SyncSession
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `all realms of a file have one session, and files have sessions of their own`() async throws {
+  @Test func `all realms of a file have one session, and each file has its own`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let (first, second) = (user.notes(), user.notes(at: world.file()))
@@ -117,7 +117,7 @@ import Testing
 
   // MARK: - Suspending
 
-  @Test func `suspend and resume concern one realm alone, and both directions`() async throws {
+  @Test func `suspend and resume concern only one realm, and both directions`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let still = try await opened(users[0].notes(at: world.file("still")), .once)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `suspending twice and resuming what runs have no effect`() async throws {
+  @Test func `a second suspend and a resume of a running session have no effect`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `a suspended session stays so when its realm is opened again meanwhile`() async throws {
+  @Test func `a suspended session stays suspended if its realm is opened again`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let realm = try await opened(users[0].notes(), .once)
@@ -181,7 +181,7 @@ import Testing
 
   // MARK: - Waiting
 
-  @Test func `what waits for a suspended session goes on with it, and is told on its queue`() async throws {
+  @Test func `waits for a suspended session continue with it, and are told on its queue`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       let realm = try await opened(user.notes(), .once)
@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `what waits for a session that is suspended meanwhile ends with an error`() async throws {
+  @Test func `waits for a session that is suspended meanwhile end with an error`() async throws {
     try await withWorld { world in
       let user = try await world.user()
       await world.stop()
@@ -225,7 +225,7 @@ import Testing
       }
       try await Task.sleep(for: .milliseconds(100))
       #expect(ends.count == 0)
-      // On a busy machine the task may begin late: each suspension ends what waits by then.
+      // On a busy machine the task may begin late, so each suspension ends the waits that exist by then.
       try await eventually {
         session.suspend()
         session.resume()
@@ -252,7 +252,7 @@ import Testing
     }
   }
 
-  @Test func `a download that was waited for has all that was uploaded before`() async throws {
+  @Test func `a wait for a download ends with all objects that were uploaded before`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let (one, two) = (

@@ -4,19 +4,20 @@ import Testing
 
 /// `Results.subscribe` and `Results.unsubscribe`.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct SubscribeTests {
-  /// What is to return at once fails in so many seconds where it waits for a server that is not there.
+  /// The seconds after which a call fails that must return at once, if it waits for a server that is down.
   private static let atOnce = 5.0
-  /// What waits for a server that is not there does so for so many seconds.
+  /// The seconds that a call waits for a server that is down.
   private static let shortly = 0.2
 
-  /// A realm that asks for nothing, where the server has the trails 1 and 2 in the Alps and 3 in the Andes.
+  /// Calls `body` with a realm without subscriptions, of a server that has the trails 1 and 2 in the Alps and 3 in the
+  /// Andes.
   private func withRealm(_ body: @MainActor (Realm) async throws -> Void) async throws {
     try await withTrails { _, user, _ in try await body(try opened(user.trails())) }
   }
 
   // MARK: - Making a subscription
 
-  @Test func `to subscribe adds a subscription without a name, and waits for its objects`() async throws {
+  @Test func `subscribe adds a subscription without a name, and waits for its objects`() async throws {
     try await withRealm { realm in
       let alps = realm.alps
       #expect(alps.isEmpty)
@@ -37,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a condition on results that have one already narrows the subscription`() async throws {
+  @Test func `a condition on results that already have one narrows the subscription`() async throws {
     try await withRealm { realm in
       let alps = try await realm.alps.subscribe()
       let long = try await alps.where { $0.length > 15 }.subscribe()
@@ -49,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `what is asked for and what is looked at may differ`() async throws {
+  @Test func `the objects of a subscription and the objects that are shown may differ`() async throws {
     try await withRealm { realm in
       try await realm.objects(Trail.self).where { $0.length > 15 }.subscribe()
       #expect(realm.alps.count == 1 && realm.andes.count == 1)
@@ -58,7 +59,7 @@ import Testing
 
   // MARK: - Which subscriptions are the same
 
-  @Test func `without a name the same query is there once, and is not waited for the second time`()
+  @Test func `the same query without a name is added once, and is not waited for the second time`()
     async throws
   {
     try await withRealm { realm in
@@ -70,8 +71,7 @@ import Testing
     }
   }
 
-  @Test func `with a name the same query is there once, and is not waited for the second time`()
-    async throws
+  @Test func `the same query with a name is added once, and is not waited for the second time`() async throws
   {
     try await withRealm { realm in
       try await realm.alps.subscribe(name: "alps")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a query that was not answered yet is not waited for the second time either`() async throws {
+  @Test func `a query without an answer is not waited for the second time either`() async throws {
     try await withRealm { realm in
       try realm.sync().suspend()
       try await realm.alps.subscribe(waitForSync: .never)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `a name that asks for something else is changed, and its objects are waited for`() async throws {
+  @Test func `a name with another query is changed, and its objects are waited for`() async throws {
     try await withRealm { realm in
       try await realm.alps.subscribe(name: "mine")
       let andes = try await realm.andes.subscribe(name: "mine")
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a name of another class is changed too`() async throws {
+  @Test func `a name with another class is also changed`() async throws {
     try await withRealm { realm in
       try await realm.alps.subscribe(name: "mine")
       try await realm.objects(Hut.self).subscribe(name: "mine")
@@ -126,7 +126,7 @@ import Testing
 
   // MARK: - Waiting
 
-  @Test func `who never waits has the objects later`() async throws {
+  @Test func `a subscription that is never waited for gets its objects later`() async throws {
     try await withRealm { realm in
       try realm.sync().suspend()
       let alps = try await realm.alps.subscribe(waitForSync: .never, timeout: Self.atOnce)
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `who always waits does so for a subscription that is there already`() async throws {
+  @Test func `a subscription that is always waited for waits even if it exists already`() async throws {
     try await withRealm { realm in
       try realm.sync().suspend()
       try await realm.alps.subscribe(name: "alps", waitForSync: .never)
@@ -149,13 +149,13 @@ import Testing
       try realm.sync().resume()
       let alps = try await realm.alps.subscribe(name: "alps", waitForSync: .always)
       #expect(alps.count == 2 && realm.subscriptions.count == 1)
-      // All is here: there is nothing to wait for.
+      // All objects are here, so there is nothing to wait for.
       try realm.sync().suspend()
       try await realm.alps.subscribe(name: "alps", waitForSync: .always, timeout: Self.atOnce)
     }
   }
 
-  @Test func `behind a time that is up the subscription stays, and its objects come later`() async throws {
+  @Test func `after a timeout the subscription stays, and its objects come later`() async throws {
     try await withRealm { realm in
       try realm.sync().suspend()
       let error = await thrown { try await realm.alps.subscribe(timeout: Self.shortly) }
@@ -163,13 +163,13 @@ import Testing
       #expect(realm.subscriptions.count == 1 && realm.subscriptions.state == .pending)
       try realm.sync().resume()
       try await eventually(in: realm) { realm.trailIDs == [1, 2] }
-      // There is time enough for what comes.
+      // The time is enough for these objects.
       let andes = try await realm.andes.subscribe(timeout: 20)
       #expect(andes.count == 1)
     }
   }
 
-  @Test func `a task that is cancelled waits no longer, and the subscription stays`() async throws {
+  @Test func `a task that is cancelled ends its wait, and the subscription stays`() async throws {
     try await withRealm { realm in
       try realm.sync().suspend()
       let alps = realm.alps
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `who waits is told when the session stops`() async throws {
+  @Test func `a wait for a subscription is told that the session has stopped`() async throws {
     try await withTrails { world, user, _ in
       await world.stop()
       let realm = try opened(user.trails())
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `a query that the server can't use throws, and names the property`() async throws {
+  @Test func `a query that the server can't use throws an error that names the property`() async throws {
     try await withRealm { realm in
       let error = await thrown { try await realm.objects(Trail.self).where { $0.name == "Old" }.subscribe() }
       let failure = try #require(error as? Realm.Error)
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test func `results of a realm of an actor are subscribed to there`() async throws {
+  @Test func `results of an actor's realm are subscribed to on the actor`() async throws {
     try await withTrails { _, user, _ in
       let (guide, configuration) = (Guide(), user.trails())
       let shown = try await within { try await guide.trails(configuration) }
@@ -227,7 +227,7 @@ import Testing
 
   // MARK: - Ending a subscription
 
-  @Test func `to unsubscribe takes away the subscription that was made, and its objects`() async throws {
+  @Test func `unsubscribe removes the subscription that was made, and its objects`() async throws {
     try await withRealm { realm in
       for name in [nil, "alps"] {
         let alps = try await realm.alps.subscribe(name: name)
@@ -235,21 +235,21 @@ import Testing
         alps.unsubscribe()
         #expect(realm.subscriptions.count == 0)
         try await eventually(in: realm) { alps.isEmpty }
-        // There is nothing left to take away.
+        // There is nothing left to remove.
         alps.unsubscribe()
         #expect(realm.subscriptions.count == 0)
       }
     }
   }
 
-  @Test func `results take away their own subscription, and no other that asks for the same`() async throws {
+  @Test func `results remove their own subscription, and no other one with the same query`() async throws {
     try await withRealm { realm in
       try await realm.alps.subscribe(name: "first")
       let second = try await realm.alps.subscribe(name: "second")
       try await realm.alps.subscribe()
       second.unsubscribe()
       #expect(realm.subscriptions.map(\.name) == ["first", nil])
-      // These have made none: they take the one without a name that asks for the same.
+      // These results have made no subscription, so they remove the one without a name that has the same query.
       realm.alps.unsubscribe()
       #expect(realm.subscriptions.names == ["first"])
       realm.alps.unsubscribe()
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func `results that have found a subscription take it away too`() async throws {
+  @Test func `results that have found a subscription also remove it`() async throws {
     try await withRealm { realm in
       try await realm.alps.subscribe(name: "alps")
       let found = try await realm.alps.subscribe(name: "alps")
@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func `a subscription is taken away while there is no connection`() async throws {
+  @Test func `a subscription can be removed without a connection`() async throws {
     try await withRealm { realm in
       let alps = try await realm.alps.subscribe()
       try realm.sync().suspend()

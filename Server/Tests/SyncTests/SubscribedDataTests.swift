@@ -2,11 +2,11 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// What subscriptions do to the objects of a realm.
+/// The effects of subscriptions on the objects of a realm.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct SubscribedDataTests {
   // MARK: - The view
 
-  @Test func `a realm has the objects that any of its queries asks for`() async throws {
+  @Test func `a realm has the objects that any of its queries finds`() async throws {
     try await withTrails { _, user, others in
       let realm = try await user.alpineTrails()
       try await realm.ask { $0.append(QuerySubscription<Trail>(name: "long") { $0.length > 15 }) }
@@ -16,13 +16,13 @@ import Testing
       try await realm.ask { $0.remove(named: "long") }
       #expect(realm.trailIDs.isEmpty)
       #expect(realm.subscriptions.state == .complete)
-      // Nothing was deleted.
+      // No object was deleted.
       try await others.download()
       #expect(others.trailIDs == [1, 2, 3])
     }
   }
 
-  @Test func `objects that others change come and go with what the queries ask for`() async throws {
+  @Test func `objects that others change enter and leave the view of the queries`() async throws {
     try await withTrails { _, user, others in
       let realm = try await user.alpineTrails()
       try others.write {
@@ -47,7 +47,7 @@ import Testing
       try await realm.ask { $0.remove(named: "huts") }
       #expect(realm.objects(Hut.self).isEmpty && hut.isInvalidated)
       #expect(!trail.isInvalidated && trail.hut == nil)
-      // Leaving is no change.
+      // An object that leaves the view is not changed.
       try await realm.upload()
       try await others.download()
       #expect(others.trail(1)?.hut?.beds == 12)
@@ -56,7 +56,9 @@ import Testing
     }
   }
 
-  @Test func `an edit that leads out of the view takes the object away, and stays`() async throws {
+  @Test func `an edit that moves an object out of the view removes it from the realm, and is kept`()
+    async throws
+  {
     try await withTrails { world, user, others in
       let errors = Calls<any Error>()
       world.app().syncManager.errorHandler = { error, _ in errors.add(error) }
@@ -69,8 +71,7 @@ import Testing
     }
   }
 
-  @Test func `edits that were not uploaded arrive though the query of their objects is removed`()
-    async throws
+  @Test func `edits that were not uploaded arrive though the query of their objects is removed`() async throws
   {
     try await withTrails { world, user, others in
       let errors = Calls<any Error>()
@@ -95,9 +96,7 @@ import Testing
 
   // MARK: - Writing
 
-  @Test func `an object of a class that no subscription asks for is not written, and the error says so`()
-    async throws
-  {
+  @Test func `an object of a class without a subscription is refused, and the error says so`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       try await realm.ask { $0.append(QuerySubscription<Hut>()) }
@@ -113,7 +112,7 @@ import Testing
       #expect((failure as NSError).code == 22)
       #expect(!realm.isInWriteTransaction)
       #expect(realm.trailIDs.isEmpty && realm.objects(Hut.self).isEmpty)
-      // So it is with a transaction that is committed by itself.
+      // A transaction that the program commits itself is refused in the same way.
       realm.beginWrite()
       realm.add(Trail(7, "Alps"))
       let again = #expect(throws: Realm.Error.self) { try realm.commitWrite() }
@@ -124,7 +123,8 @@ import Testing
     }
   }
 
-  @Test func `an object that comes with another one needs a subscription of its class too`() async throws {
+  @Test func `an object that is added with another one also needs a subscription for its class`() async throws
+  {
     try await withTrails { _, user, _ in
       let realm = try await user.alpineTrails()
       let error = await thrown {
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `parts of an object need no subscription`() async throws {
+  @Test func `embedded objects need no subscription`() async throws {
     try await withTrails { _, user, others in
       let realm = try await user.alpineTrails()
       try realm.write {
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `a subscription that the server does not know yet is enough to write`() async throws {
+  @Test func `a subscription that the server does not know yet is enough for a write`() async throws {
     try await withTrails { world, user, others in
       await world.stop()
       let realm = try opened(user.trails())
@@ -169,7 +169,7 @@ import Testing
 
   // MARK: - Initial subscriptions
 
-  /// Asks for the trails of the Alps when the file is opened, and notes how many subscriptions there were then.
+  /// Asks for the trails of the Alps when the file is opened, and notes the number of existing subscriptions.
   private func initial(_ user: User, reruns: Bool) -> (Realm.Configuration, Calls<Int>) {
     let counts = Calls<Int>()
     var configuration = user.flexibleSyncConfiguration(
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `initial subscriptions are there when a realm opens without a download`() async throws {
+  @Test func `initial subscriptions exist when a realm opens without a download`() async throws {
     try await withTrails { world, user, _ in
       await world.stop()
       let (configuration, counts) = initial(user, reruns: false)
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func `initial subscriptions that run again do so when nobody has the file open`() async throws {
+  @Test func `initial subscriptions that run again do so only if no realm has the file open`() async throws {
     try await withTrails { _, user, _ in
       let (configuration, counts) = initial(user, reruns: true)
       do {
@@ -233,8 +233,7 @@ import Testing
     }
   }
 
-  @Test func `an open that waits for initial subscriptions fails where the server can't use them`()
-    async throws
+  @Test func `an open that waits for initial subscriptions fails if the server can't use them`() async throws
   {
     try await withTrails { _, user, _ in
       var configuration = user.flexibleSyncConfiguration(

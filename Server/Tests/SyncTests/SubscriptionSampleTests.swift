@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// The classes of the guide of flexible sync. One of them has the name of a type of Swift.
+/// The classes in the guide of flexible sync. One of them has the name of a Swift type.
 enum Board {
   class Task: Object {
     @Persisted(primaryKey: true) var id: ObjectId
@@ -28,7 +28,7 @@ enum Board {
     """
 }
 
-/// What the guide shows, in the interface that came to be.
+/// The code of the guide, in the final interface.
 extension Board {
   static func add(_ realm: Realm) {
     let subscriptions = realm.subscriptions
@@ -70,7 +70,8 @@ extension Board {
   }
 }
 
-/// What the guide shows as it is written, but for the slips of its names. The compiler does not warn of former names here.
+/// The code of the guide as it is written, except mistakes in its names. Calls through this protocol to former names
+/// make no warnings of the compiler.
 private protocol GuideAsWritten {
   func add(_ realm: Realm)
   func watch(_ realm: Realm) -> [SyncSubscriptionState]
@@ -150,7 +151,7 @@ extension Board {
 }
 
 @Suite(.timeLimit(.minutes(3))) @MainActor struct SubscriptionSampleTests {
-  /// A device without subscriptions, of a server that has two teams and three tasks.
+  /// Calls `body` with a device without subscriptions, of a server that has two teams and three tasks.
   private func withDevice(_ body: @MainActor (Realm) async throws -> Void) async throws {
     try await withWorld(Board.definition) { world in
       let users = try await world.users(2)
@@ -189,7 +190,7 @@ extension Board {
     realm.objects(Board.Task.self).map(\.taskName).sorted()
   }
 
-  @Test func `adding, updating and removing subscriptions`() async throws {
+  @Test func `subscriptions are added, updated and removed`() async throws {
     try await withDevice { realm in
       Board.add(realm)
       Board.add(realm)
@@ -209,7 +210,7 @@ extension Board {
     }
   }
 
-  @Test func `the guide as it is written`() async throws {
+  @Test func `the code of the guide works as it is written`() async throws {
     try await withDevice { realm in
       let guide: any GuideAsWritten = Board.Guide()
       guide.add(realm)

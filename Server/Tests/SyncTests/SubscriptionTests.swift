@@ -2,11 +2,11 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// What subscriptions a realm has, and what becomes of them.
+/// The subscriptions of a realm, and their states.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct SubscriptionTests {
   // MARK: - States
 
-  @Test func `a set is pending until its objects are here, and complete then`() async throws {
+  @Test func `a set is pending until its objects are here, and then complete`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       try realm.sync().suspend()
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `an update that is waited for has its objects in the realm behind it`() async throws {
+  @Test func `an update that is waited for has its objects in the realm afterwards`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       let set = realm.subscriptions
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `a set is superseded when a newer one is complete, and in force until then`() async throws {
+  @Test func `a set is superseded when a newer one is complete, and is in force until then`() async throws {
     try await withTrails { _, user, _ in
       let realm = try await user.alpineTrails()
       let (old, new) = (realm.subscriptions, realm.subscriptions)
@@ -48,7 +48,9 @@ import Testing
     }
   }
 
-  @Test func `a set that was never complete is superseded too, and told as if it had been`() async throws {
+  @Test func `a set that was never complete is also superseded, and is reported as if it had been complete`()
+    async throws
+  {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       try realm.sync().suspend()
@@ -90,10 +92,10 @@ import Testing
       if case .error(let problem) = refused.state {
         #expect(problem.localizedDescription.contains("name"))
       }
-      // The session goes on, with what was asked for before.
+      // The session continues with the set before.
       try others.write { others.add(Trail(4, "Alps")) }
       try await eventually(in: realm) { realm.trailIDs == [1, 2, 4] }
-      // The next update begins with the set that was refused.
+      // The next update starts from the set that was refused.
       try await realm.ask { $0.remove(named: "named") }
       #expect(realm.subscriptions.names == ["alps"])
       #expect(realm.subscriptions.state == .complete && refused.state == .superseded)
@@ -109,12 +111,12 @@ import Testing
       }
       #expect((error as? Realm.Error)?.code == .subscriptionFailed)
       #expect(set.count == 1)
-      // An app that is started again sees why.
+      // An app that is started again finds the reason.
       #expect(realm.subscriptions.state == .error(SyncError(.invalidFlexibleSyncSubscriptions)))
     }
   }
 
-  @Test func `who waits for a set is told that the session has stopped, and the set is completed later`()
+  @Test func `a wait for a set is told that the session has stopped, and the set is completed later`()
     async throws
   {
     try await withTrails { world, user, _ in
@@ -137,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `an update that changes nothing leaves the state as it is`() async throws {
+  @Test func `an update without changes does not change the state`() async throws {
     try await withTrails { _, user, _ in
       let realm = try await user.alpineTrails()
       try realm.sync().suspend()
@@ -151,7 +153,7 @@ import Testing
 
   // MARK: - Their order and their names
 
-  @Test func `subscriptions stand in the order in which they were added`() async throws {
+  @Test func `subscriptions are in the order in which they were added`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       let set = realm.subscriptions
@@ -192,7 +194,7 @@ import Testing
     }
   }
 
-  @Test func `without a name a query is there once, and once for each name`() async throws {
+  @Test func `a query is in a set once without a name, and once for each name`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       let set = realm.subscriptions
@@ -207,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func `an update from a set that is out of date keeps what others have changed since`() async throws {
+  @Test func `an update of an outdated set keeps the later changes of others`() async throws {
     try await withTrails { _, user, _ in
       let realm = try await user.alpineTrails()
       let (old, new) = (realm.subscriptions, realm.subscriptions)
@@ -224,7 +226,8 @@ import Testing
 
   // MARK: - Looking for one
 
-  @Test func `in a block the state before it is seen, and what it has added is found`() async throws {
+  @Test func `a block sees the state before it, and finds the subscriptions that it has added`() async throws
+  {
     try await withTrails { _, user, _ in
       let realm = try await user.alpineTrails()
       let set = realm.subscriptions
@@ -240,7 +243,7 @@ import Testing
     }
   }
 
-  @Test func `a subscription is found by its name, and by what it asks for`() async throws {
+  @Test func `a subscription is found by its name, and by its query`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       let set = realm.subscriptions
@@ -265,7 +268,7 @@ import Testing
 
   // MARK: - Changing one
 
-  @Test func `a named subscription that asks for something else keeps its place`() async throws {
+  @Test func `a named subscription with a new query keeps its place`() async throws {
     try await withTrails { _, user, _ in
       let realm = try await user.alpineTrails()
       try await realm.ask { $0.append(QuerySubscription<Hut>(name: "huts")) }
@@ -287,7 +290,7 @@ import Testing
     }
   }
 
-  @Test func `a subscription without a name that asks for something else goes to the end`() async throws {
+  @Test func `an unnamed subscription with a new query moves to the end`() async throws {
     try await withTrails { _, user, _ in
       let realm = try opened(user.trails())
       try await realm.ask { set in
@@ -307,7 +310,7 @@ import Testing
 
   // MARK: - Removing some
 
-  /// Subscriptions with names and without.
+  /// A set of subscriptions with names and without.
   private func several(_ user: User) throws -> SyncSubscriptionSet {
     let set = try opened(user.trails()).subscriptions
     set.change {
@@ -331,13 +334,13 @@ import Testing
       let (second, last) = (try #require(set[1]), try #require(set.last))
       set.change { set.remove(second, last) }
       #expect(set.map(\.name) == ["alps", nil])
-      // They are gone already.
+      // The subscription is removed already.
       set.change { set.remove(second) }
       #expect(set.map(\.name) == ["alps", nil])
     }
   }
 
-  @Test func `subscriptions are removed by what they ask for, with a name or without`() async throws {
+  @Test func `subscriptions are removed by their queries, with a name or without`() async throws {
     try await withTrails { _, user, _ in
       let set = try several(user)
       set.change {
@@ -349,7 +352,7 @@ import Testing
     }
   }
 
-  @Test func `all are removed, or those of a class, or those without a name`() async throws {
+  @Test func `all subscriptions are removed, or those of a class, or those without a name`() async throws {
     try await withTrails { _, user, _ in
       let set = try several(user)
       set.change { set.removeAll(ofType: Trail.self) }
@@ -358,7 +361,7 @@ import Testing
       #expect(set.map(\.name) == ["large"])
       set.change { set.removeAll() }
       #expect(set.count == 0)
-      // An empty set is one that the server takes.
+      // The server accepts an empty set.
       try await eventually { set.state == .complete }
     }
   }

@@ -2,11 +2,11 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// What most tests write, and look for on other devices.
+/// A class that most tests write, and look for on other devices.
 class Note: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var text = ""
-  /// The id of a user, where rights ask for one.
+  /// The id of a user, if rights need one.
   @Persisted var owner = ""
   @Persisted var count = 0
 
@@ -17,9 +17,9 @@ class Note: Object {
 }
 
 extension User {
-  /// The configuration of a file that has all notes which the user may read.
+  /// The configuration of a file that asks for all notes that the user may read.
   ///
-  /// - Parameter url: of the file; nil for that of the user. Another file is another device of the user.
+  /// - Parameter url: The URL of the file; nil for the user's file. Another file is another device of the user.
   func notes(
     at url: URL? = nil, resets mode: ClientResetMode = .recoverUnsyncedChanges(),
     failsOffline: Bool = false
@@ -32,7 +32,7 @@ extension User {
     return configuration
   }
 
-  /// Makes notes with these ids, and waits until the server has them. No realm is open behind it.
+  /// Makes notes with these ids, and waits until the server has them. No realm is open afterwards.
   @MainActor func uploadNotes(_ ids: ClosedRange<Int>, text: String = "") async throws {
     let realm = try opened(notes())
     try realm.write { for id in ids { realm.add(Note(id, text)) } }
@@ -44,17 +44,17 @@ extension Realm {
   /// The ids of all notes, in order.
   var noteIDs: [Int] { Array(objects(Note.self).sorted(byKeyPath: "id").map(\.id)) }
 
-  /// The note of an id.
+  /// The note with an id.
   func note(_ id: Int) -> Note? { object(ofType: Note.self, forPrimaryKey: id) }
 }
 
-/// Whether estimates of progress are in 0…1, and rise until all is done. What comes behind that begins anew.
+/// True if estimates of progress are in 0…1, and rise until all is done. Later estimates start again.
 func rises(_ estimates: [Double]) -> Bool {
   estimates.allSatisfy { (0...1).contains($0) }
     && zip(estimates, estimates.dropFirst()).allSatisfy { before, after in before < after || before == 1 }
 }
 
-/// Bytes that no compression makes fewer, as a text.
+/// A random text, which compression does not make shorter.
 func noise(_ count: Int) -> String {
   let bytes = (0..<count * 3 / 4).map { _ in UInt8.random(in: 0...255) }
   return Data(bytes).base64EncodedString()

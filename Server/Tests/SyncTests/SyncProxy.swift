@@ -2,15 +2,16 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Stands between devices and a server: it counts bytes, slows them down, and can leave connections without an answer.
+/// A proxy between devices and a server. It counts bytes, can slow them down, and can leave connections without an
+/// answer.
 final class SyncProxy: Sendable {
   private struct State {
     var listener: (any Channel)?
     var channels: [any Channel] = []
     var bytesToDevices = 0
-    /// Bytes in a second towards devices; nil for any number.
+    /// The number of bytes in a second to devices; nil for no limit.
     var rate: Int?
-    /// When the next bytes may pass, where there is a rate.
+    /// The time at which the next bytes may pass, if there is a limit.
     var next = NIODeadline.uptimeNanoseconds(0)
     var isMute = false
   }
@@ -20,7 +21,7 @@ final class SyncProxy: Sendable {
 
   private init(_ server: Int) { self.server = server }
 
-  /// Passes on what comes for the server that listens on a port of this machine.
+  /// Starts a proxy for the server that listens on a port of this machine.
   static func start(for server: Int) async throws -> SyncProxy {
     let proxy = SyncProxy(server)
     let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -37,16 +38,16 @@ final class SyncProxy: Sendable {
     return "http://127.0.0.1:\(port)"
   }
 
-  /// Bytes that have gone from the server to devices since the start, or since this was set to 0.
+  /// The number of bytes from the server to devices since the start, or since this was set to 0.
   var bytesToDevices: Int {
     get { state.withLock { $0.bytesToDevices } }
     set { state.withLock { $0.bytesToDevices = newValue } }
   }
 
-  /// Lets so many bytes in a second pass to devices; nil for any number.
+  /// Limits the bytes that pass to devices in a second; nil removes the limit.
   func slowDown(to rate: Int?) { state.withLock { $0.rate = rate } }
 
-  /// Whether connections that are made from now on are left without an answer.
+  /// Sets whether new connections are left without an answer.
   func mute(_ isMute: Bool) { state.withLock { $0.isMute = isMute } }
 
   /// Breaks all connections. New ones can be made.
@@ -58,7 +59,7 @@ final class SyncProxy: Sendable {
     for channel in channels { channel.close(mode: .all, promise: nil) }
   }
 
-  /// Breaks all connections, and takes no new ones.
+  /// Breaks all connections, and accepts no new ones.
   func stop() async {
     let listener = state.withLock { state in state.listener.take() }
     try? await listener?.close()
@@ -89,7 +90,9 @@ final class SyncProxy: Sendable {
       .flatMap { device.setOption(.autoRead, value: true) }
   }
 
-  /// Counts bytes to a device; answers when they may pass, nil for now.
+  /// Counts bytes to a device.
+  ///
+  /// - Returns: The time at which the bytes may pass; nil if they may pass now.
   private func pass(_ bytes: Int) -> NIODeadline? {
     state.withLock { state in
       state.bytesToDevices += bytes
@@ -100,7 +103,7 @@ final class SyncProxy: Sendable {
   }
 }
 
-/// Passes on what one channel reads to another.
+/// Sends the bytes that one channel reads to another channel.
 private final class Forwarder: ChannelInboundHandler, Sendable {
   typealias InboundIn = ByteBuffer
 

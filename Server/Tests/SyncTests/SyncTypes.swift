@@ -19,7 +19,7 @@ struct Length: CustomPersistable, Hashable {
   var persistableValue: Double { meters }
 }
 
-/// Every type that a property for one value has.
+/// A property for a single value of every type.
 class AllValues: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var bool: Bool
@@ -57,7 +57,7 @@ class AllValues: Object {
   @Persisted var optionalLevel: Level?
   @Persisted var optionalLength: Length?
 
-  /// Sets all properties but the key to values that differ for each number.
+  /// Sets all properties except the key to values that differ for each number.
   func fill(_ number: Int) throws {
     bool = number.isMultiple(of: 2)
     (int, int8, int16) = (number - (1 << 60), Int8(number), Int16(number) - 30_000)
@@ -70,7 +70,7 @@ class AllValues: Object {
     (season, level, length) = (.winter, .high, Length(meters: Double(number)))
   }
 
-  /// Sets all optional properties to what the others have, or to nil.
+  /// Sets all optional properties to the values of the others, or to nil.
   func fillOptionals(_ hasValues: Bool) {
     (optionalBool, optionalInt) = hasValues ? (bool, int) : (nil, nil)
     (optionalInt8, optionalInt16) = hasValues ? (int8, int16) : (nil, nil)
@@ -84,7 +84,7 @@ class AllValues: Object {
   }
 }
 
-/// Lists of every type that elements have.
+/// Lists with elements of every type.
 class AllLists: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var bools: List<Bool>
@@ -105,7 +105,7 @@ class AllLists: Object {
   @Persisted var optionalStrings: List<String?>
 }
 
-/// Sets of every type that elements have.
+/// Sets with elements of every type.
 class AllSets: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var bools: MutableSet<Bool>
@@ -126,7 +126,7 @@ class AllSets: Object {
   @Persisted var optionalStrings: MutableSet<String?>
 }
 
-/// Maps with every type that values have.
+/// Maps with values of every type.
 class AllMaps: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var bools: Map<String, Bool>
@@ -149,7 +149,7 @@ class AllMaps: Object {
 
 /// The values of collections, by the names of properties.
 enum Elements {
-  /// Differ for each number.
+  /// The values for a number. They differ for each number.
   static func all(_ number: Int) throws -> [String: [Any]] {
     var all: [String: [Any]] = [:]
     all["bools"] = [number.isMultiple(of: 2)]
@@ -172,7 +172,7 @@ enum Elements {
     return all
   }
 
-  /// The same by keys.
+  /// The values for a number, by keys.
   static func byKeys(_ number: Int) throws -> [String: [String: Any]] {
     try all(number).mapValues { values in
       var map: [String: Any] = [:]

@@ -11,10 +11,11 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// A server, and the apps that use it. All of it is in a folder that goes with it. The server is in this process, or a process of its own where `REALM_SERVER_PROCESS` is 1
-/// (`make server-test PROCESS=1`).
+/// A server, and the apps that use it. All files are in a folder that is removed with the world. The server runs in
+/// this process, or in a separate process if `REALM_SERVER_PROCESS` is 1 (`make server-test PROCESS=1`).
 ///
-/// A device is a user of an app: each user has files of its own. Another device of the same user is a configuration with another `fileURL`.
+/// A device is a user of an app, because each user has separate files. Another device of the same user is a
+/// configuration with another `fileURL`.
 final class SyncWorld: Sendable {
   private enum Server: Sendable {
     case here(RunningServer)
@@ -30,20 +31,20 @@ final class SyncWorld: Sendable {
 
   private struct State {
     var server: Server?
-    /// By the name of the app.
+    /// The apps, by their names.
     var apps: [String: App] = [:]
     var countOfKeys = 0
   }
 
-  /// The name of the app that a world has if no other is named.
+  /// The name of the app in a world that names no other.
   static let main = "main"
-  /// A definition in which everybody reads and writes everything, and classes come from the devices.
+  /// A definition in which all users read and write everything, and devices define the classes.
   static let development = "development: true\n"
 
-  /// The server's files are in it, and those of the devices.
+  /// The folder of the files of the server and the devices.
   let root: URL
   private let folder: DataFolder
-  /// The ids of apps by their names. They differ from world to world, since a process has one `App` for an id.
+  /// The ids of apps, by their names. They differ in each world, because a process has one `App` for an id.
   private let ids: [String: String]
   private let givenPort = Mutex(0)
   private let state = Mutex(State())
@@ -60,7 +61,7 @@ final class SyncWorld: Sendable {
     }
   }
 
-  /// Adds all ways to log in, and addresses that need no confirmation, where a definition does not say it.
+  /// Adds all providers of log-ins, and addresses without confirmation, to a definition that lacks these keys.
   private static func completed(_ text: String) -> String {
     var text = text.hasSuffix("\n") ? text : text + "\n"
     let lines = text.split(separator: "\n")
@@ -74,11 +75,11 @@ final class SyncWorld: Sendable {
 
   /// Starts a server with apps.
   ///
-  /// - Parameter definitions: what stands in `app.yaml`, without the id, by the names of apps.
+  /// - Parameter definitions: The content of `app.yaml` without the id, by the names of apps.
   static func start(_ definitions: [String: String]) async throws -> SyncWorld {
     let world = try SyncWorld(definitions)
     for _ in 0..<20 {
-      // The system gives no such port to a connection, so that it is free when the server is started again.
+      // The system gives no port in this range to a connection, so the port is free when the server starts again.
       let port = Int.random(in: 10_000..<30_000)
       do {
         try await world.run(port)
@@ -115,10 +116,10 @@ final class SyncWorld: Sendable {
   var port: Int { givenPort.withLock { $0 } }
   var address: String { "http://127.0.0.1:\(port)" }
   private var server: Server? { state.withLock { $0.server } }
-  /// Of `/metrics`; nil where the server does not run.
+  /// The port of `/metrics`; nil if the server does not run.
   var monitorPort: Int? { server?.monitorPort }
 
-  /// Ends the server; its files stay. Connections are refused then.
+  /// Ends the server. Its files stay, and connections are refused.
   func stop() async {
     let server = state.withLock { state in state.server.take() }
     switch server {
@@ -128,13 +129,13 @@ final class SyncWorld: Sendable {
     }
   }
 
-  /// Starts the server again, on the same port and with what it had.
+  /// Starts the server again on the same port and with the same files.
   func restart() async throws {
     await stop()
     try await run(port)
   }
 
-  /// Ends all, and removes all files.
+  /// Ends the apps and the server, and removes all files.
   func end() async {
     let apps = state.withLock { Array($0.apps.values) }
     for app in apps {
@@ -146,7 +147,7 @@ final class SyncWorld: Sendable {
     try? FileManager.default.removeItem(at: root)
   }
 
-  /// Does what an administrator may ask for.
+  /// Makes a request of an administrator.
   @discardableResult
   func administer(_ request: AdministrationRequest) async throws -> [String] {
     let answer: AdministrationAnswer
@@ -158,7 +159,7 @@ final class SyncWorld: Sendable {
     return answer.lines
   }
 
-  /// A figure that `/metrics` tells of an app, such as `connections`, `channels` and `replicas`.
+  /// A figure of an app in `/metrics`, such as `connections`, `channels` and `replicas`.
   func metric(_ metric: String, of name: String = SyncWorld.main) async throws -> Int {
     let port = try #require(monitorPort)
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/metrics"))
@@ -173,9 +174,9 @@ final class SyncWorld: Sendable {
   /// The id of an app on the server.
   func id(of name: String) -> String { ids[name] ?? name }
 
-  /// The app of a name.
+  /// The app with a name.
   ///
-  /// - Parameter change: changes the configuration. It has no effect on an app that was asked for before.
+  /// - Parameter change: Changes the configuration. It has no effect on an app that was returned before.
   func app(_ name: String = SyncWorld.main, _ change: (AppConfiguration) -> Void = { _ in }) -> App {
     if let app = state.withLock({ $0.apps[name] }) { return app }
     let configuration = AppConfiguration(baseURL: address)
@@ -186,7 +187,7 @@ final class SyncWorld: Sendable {
     return app
   }
 
-  /// Logs in a user whom nobody else is. It is fast: no password is hashed.
+  /// Logs in a new user. This is fast, because no password is hashed.
   func user(of name: String = SyncWorld.main) async throws -> User {
     let number = state.withLock { state in
       state.countOfKeys += 1
@@ -198,20 +199,20 @@ final class SyncWorld: Sendable {
     return try await within { try await app.login(credentials: .serverAPIKey(String(key))) }
   }
 
-  /// Logs in so many users, of whom the last is the current one.
+  /// Logs in `count` new users. The last one is the current user.
   func users(_ count: Int, of name: String = SyncWorld.main) async throws -> [User] {
     var users: [User] = []
     for _ in 0..<count { users.append(try await user(of: name)) }
     return users
   }
 
-  /// Logs in the anonymous user, who is the same as long as it is logged in.
+  /// Logs in the anonymous user, which is the same user as long as it is logged in.
   func anonymous(of name: String = SyncWorld.main) async throws -> User {
     let app = app(name)
     return try await within { try await app.login(credentials: .anonymous) }
   }
 
-  /// Registers an address, and logs it in. A password takes a while.
+  /// Registers an address, and logs the user in. Hashing the password takes a while.
   func registered(
     _ email: String, password: String = "correct horse", of name: String = SyncWorld.main
   ) async throws -> User {
@@ -222,7 +223,7 @@ final class SyncWorld: Sendable {
     }
   }
 
-  /// A path in the folder of the devices where nothing is yet.
+  /// An unused path in the folder of the devices.
   func file(_ name: String = UUID().uuidString) -> URL { root.appendingPathComponent("\(name).realm") }
 
   struct Problem: Error, CustomStringConvertible {
@@ -230,16 +231,16 @@ final class SyncWorld: Sendable {
   }
 }
 
-/// Makes a world with one app, and ends it whatever happens.
+/// Makes a world with one app for `body`, and ends it in every case.
 ///
-/// - Parameter definition: what stands in `app.yaml`, without the id.
+/// - Parameter definition: The content of `app.yaml` without the id.
 @MainActor func withWorld(
   _ definition: String = SyncWorld.development, _ body: @MainActor (SyncWorld) async throws -> Void
 ) async throws {
   try await withWorld(apps: [SyncWorld.main: definition], body)
 }
 
-/// Makes a world with several apps, and ends it whatever happens.
+/// Makes a world with several apps for `body`, and ends it in every case.
 @MainActor func withWorld(
   apps: [String: String], _ body: @MainActor (SyncWorld) async throws -> Void
 ) async throws {

@@ -2,12 +2,12 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// A trail in the mountains. Tests ask for some of them by the region and the length.
+/// A trail in the mountains. Tests query trails by the region and the length.
 class Trail: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var region = ""
   @Persisted var length = 0
-  /// No query may use it.
+  /// The name, which queries may not use.
   @Persisted var name = ""
   @Persisted var hut: Hut?
   @Persisted var signs: List<Signpost>
@@ -19,7 +19,7 @@ class Trail: Object {
   }
 }
 
-/// What trails lead to.
+/// A hut at the end of trails.
 class Hut: Object {
   @Persisted(primaryKey: true) var id: String
   @Persisted var beds = 0
@@ -41,7 +41,7 @@ class Signpost: EmbeddedObject {
 }
 
 extension SyncWorld {
-  /// A definition in which everybody reads and writes all trails and huts, and queries may use some of their properties.
+  /// A definition in which all users read and write all trails and huts, and queries may use some of their properties.
   static let trails = """
     development: true
     fields:
@@ -52,9 +52,9 @@ extension SyncWorld {
 }
 
 extension User {
-  /// The configuration of a file with trails and huts, which asks for nothing at first.
+  /// The configuration of a file with trails and huts, which has no subscriptions at first.
   ///
-  /// - Parameter url: of the file; nil for that of the user. Another file is another device of the user.
+  /// - Parameter url: The URL of the file; nil for the user's file. Another file is another device of the user.
   func trails(at url: URL? = nil) -> Realm.Configuration {
     var configuration = flexibleSyncConfiguration()
     configuration.objectTypes = [Trail.self, Hut.self, Signpost.self]
@@ -72,7 +72,7 @@ extension User {
     return realm
   }
 
-  /// Opens a realm that has asked for the trails of the Alps, by a subscription of the name `alps`.
+  /// Opens a realm that has a subscription `alps` to the trails of the Alps.
   @MainActor func alpineTrails() async throws -> Realm {
     let realm = try opened(trails())
     try await realm.ask { $0.append(QuerySubscription<Trail>(name: "alps") { $0.region == "Alps" }) }
@@ -81,17 +81,17 @@ extension User {
 }
 
 extension SyncSubscriptionSet {
-  /// Changes the set without waiting for the server. Called without `onComplete` in an async function, `update` waits.
+  /// Changes the set without waiting for the server. In an async function `update` waits if it has no `onComplete`.
   func change(_ body: () -> Void) { update(body) }
 
-  /// The names, of those that have one.
+  /// The names of the subscriptions that have one.
   var names: [String] { compactMap { $0.name } }
 }
 
 extension Realm {
-  /// Changes the subscriptions, and waits until the objects that they ask for are here.
+  /// Changes the subscriptions, and waits until their objects are here.
   ///
-  /// - Throws: why they do not come.
+  /// - Throws: The reason why they do not come.
   @MainActor func ask(
     at place: SourceLocation = #_sourceLocation, _ body: (SyncSubscriptionSet) -> Void
   ) async throws {
@@ -111,17 +111,17 @@ extension Realm {
   /// The ids of all trails, in order.
   var trailIDs: [Int] { Array(objects(Trail.self).sorted(byKeyPath: "id").map(\.id)) }
 
-  /// The trail of an id.
+  /// The trail with an id.
   func trail(_ id: Int) -> Trail? { object(ofType: Trail.self, forPrimaryKey: id) }
 
-  /// Those of the trails in the Alps that are here.
+  /// The trails in the Alps that are here.
   var alps: Results<Trail> { objects(Trail.self).where { $0.region == "Alps" } }
 
-  /// Those of the trails in the Andes that are here.
+  /// The trails in the Andes that are here.
   var andes: Results<Trail> { objects(Trail.self).where { $0.region == "Andes" } }
 }
 
-/// What `body` throws; nil where it throws nothing.
+/// The error that `body` throws; nil if it throws none.
 @MainActor func thrown(by body: @MainActor () async throws -> Void) async -> (any Error)? {
   do {
     try await body()
@@ -131,13 +131,14 @@ extension Realm {
   }
 }
 
-/// Whether an error says that time was up.
+/// True if an error reports a timeout.
 func isTimeout(_ error: (any Error)?) -> Bool {
   guard let error = error.map({ $0 as NSError }) else { return false }
   return error.domain == NSPOSIXErrorDomain && error.code == Int(ETIMEDOUT)
 }
 
-/// A server with the trails 1 and 2 in the Alps and 3 in the Andes, which the second of two users has made and sees all of.
+/// Calls `body` with a server with the trails 1 and 2 in the Alps and 3 in the Andes. The second of two users has made
+/// them and sees all of them.
 @MainActor func withTrails(
   _ body: @MainActor (_ world: SyncWorld, _ user: User, _ others: Realm) async throws -> Void
 ) async throws {

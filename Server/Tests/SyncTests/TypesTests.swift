@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// A person who writes.
+/// A class of authors.
 class Author: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var name = ""
@@ -32,7 +32,7 @@ class Inner: EmbeddedObject {
   @Persisted var text = ""
 }
 
-/// Holds values of any type.
+/// A class for values of any type.
 class AnyHolder: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var value: AnyRealmValue
@@ -56,7 +56,7 @@ class MaybeKeyed: Object {
   @Persisted var name = ""
 }
 
-/// What one device writes arrives on another, of whatever type it is.
+/// The values that one device writes arrive on another, whatever their types.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct TypesTests {
   private func types(
     _ user: User, _ types: [ObjectBase.Type],
@@ -67,7 +67,7 @@ class MaybeKeyed: Object {
     return configuration
   }
 
-  /// Two devices with all of these classes.
+  /// Calls `body` with two devices that have all of these classes.
   private func withDevices(
     _ classes: [ObjectBase.Type], _ subscribe: @escaping @Sendable (SyncSubscriptionSet) -> Void,
     _ body: @MainActor (Realm, Realm) async throws -> Void
@@ -80,7 +80,7 @@ class MaybeKeyed: Object {
     }
   }
 
-  /// All that an object has, as a text.
+  /// All properties of an object, as a text.
   private func text<T: Object>(_ type: T.Type, _ key: some Any, in realm: Realm) -> String {
     realm.object(ofType: type, forPrimaryKey: key)?.description ?? "nothing"
   }
@@ -204,7 +204,7 @@ class MaybeKeyed: Object {
     [Author.self, Work.self, Postal.self, Inner.self]
   }
 
-  @Test func `links of all kinds arrive, also in circles`() async throws {
+  @Test func `links of all kinds arrive, even in circles`() async throws {
     try await withDevices(Self.peopleTypes, Self.people) { one, two in
       try one.write {
         let works = (1...3).map { id in
@@ -239,7 +239,7 @@ class MaybeKeyed: Object {
     }
   }
 
-  @Test func `a link is nil where no subscription asks for the object`() async throws {
+  @Test func `a link is nil if no subscription asks for the object`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let one = try await opened(types(users[0], Self.peopleTypes, Self.people), .once)
@@ -254,7 +254,7 @@ class MaybeKeyed: Object {
       try await eventually(in: two) { two.objects(Author.self).count == 1 }
       let author = try #require(two.object(ofType: Author.self, forPrimaryKey: 1))
       #expect(author.first == nil && author.works.isEmpty)
-      // What is not seen is not undone.
+      // A link to an object that is not seen is not removed.
       try two.write { author.name = "Ann" }
       let same = try #require(one.object(ofType: Author.self, forPrimaryKey: 1))
       try await eventually(in: one) { same.name == "Ann" }
@@ -303,7 +303,7 @@ class MaybeKeyed: Object {
     ]
   }
 
-  @Test func `any values arrive, with lists and maps in each other`() async throws {
+  @Test func `values of any type arrive, with nested lists and maps`() async throws {
     try await withDevices([AnyHolder.self], { $0.append(QuerySubscription<AnyHolder>()) }) { one, two in
       let values = try anyValues()
       try one.write {
@@ -329,7 +329,7 @@ class MaybeKeyed: Object {
     }
   }
 
-  @Test func `any values link to objects`() async throws {
+  @Test func `values of any type can link to objects`() async throws {
     let subscribe: @Sendable (SyncSubscriptionSet) -> Void = { subscriptions in
       subscriptions.append(QuerySubscription<AnyHolder>())
       subscriptions.append(QuerySubscription<Note>())

@@ -3,7 +3,7 @@ import RealmSwift
 import Service
 import Testing
 
-/// What becomes of the realms of a user who logs out, is removed, or is kept out by the server.
+/// The realms of a user who logs out, is removed, or is refused by the server.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct UserRealmTests {
   private let ann = Credentials.emailPassword(email: "ann@example.com", password: "correct horse")
 
@@ -14,7 +14,7 @@ import Testing
 
   private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// What the error handler of the app is told.
+  /// The errors that the error handler of the app gets.
   private func errors(_ world: SyncWorld) -> Calls<any Error> {
     let errors = Calls<any Error>()
     world.app().syncManager.errorHandler = { error, _ in errors.add(error) }
@@ -23,7 +23,8 @@ import Testing
 
   // MARK: - Logging out
 
-  @Test func `a realm of a user who logs out is read and written, and goes up after the next log-in`()
+  @Test
+  func `a realm of a user who logs out can be used, and its changes are uploaded after the next log-in`()
     async throws
   {
     try await withWorld { world in
@@ -39,7 +40,7 @@ import Testing
       #expect(Realm.fileExists(for: user.notes()))
       try realm.write { realm.add(Note(2)) }
       #expect(realm.noteIDs == [1, 2])
-      // Nothing goes up meanwhile.
+      // No changes are uploaded meanwhile.
       let others = try await opened(other.notes(), .always)
       #expect(others.noteIDs == [1])
       try others.write { others.add(Note(3)) }
@@ -52,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a realm that is opened while its user is logged out goes up after the next log-in`()
+  @Test func `the changes of a realm that is opened during a log-out are uploaded after the next log-in`()
     async throws
   {
     try await withWorld { world in
@@ -81,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `an open that downloads fails while its user is logged out`() async throws {
+  @Test func `an open with a download fails while its user is logged out`() async throws {
     try await withWorld { world in
       let user = try await world.registered("ann@example.com")
       let configuration = user.notes()
@@ -92,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `realms of other users go on when one logs out`() async throws {
+  @Test func `realms of other users continue when one user logs out`() async throws {
     try await withWorld { world in
       let users = try await world.users(2)
       let (first, second) = (try opened(users[0].notes()), try opened(users[1].notes()))
@@ -139,7 +140,7 @@ import Testing
       #expect(error?.localizedDescription.isEmpty == false)
       try realm.write { realm.add(Note(1)) }
       #expect(realm.noteIDs == [1] && Realm.fileExists(for: user.notes()))
-      // Others are not concerned.
+      // Other users are not affected.
       #expect(try others.sync().state == .active)
       #expect(other.isLoggedIn)
       _ = try await logIn(world)
@@ -149,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `a user who is disabled is logged out, and goes on once it is enabled again`() async throws {
+  @Test func `a user who is disabled is logged out, and continues when enabled again`() async throws {
     try await withWorld { world in
       let (app, id) = (world.app(), world.id(of: SyncWorld.main))
       let user = try await world.registered("ann@example.com")
@@ -167,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `an anonymous user who is revoked is logged out, and its files stay`() async throws {
+  @Test func `an anonymous user who is revoked is logged out, and the user's files stay`() async throws {
     try await withWorld { world in
       let user = try await world.anonymous()
       let realm = try await opened(user.notes(), .once)
@@ -209,7 +210,7 @@ import Testing
       #expect(realm.noteIDs == [1])
       let error = await thrown { try await user.remove() } as? AppError
       #expect(error?.code == .unknown)
-      // The server knows the user still. It is another object then.
+      // The server still knows the user, who is another object then.
       let again = try await logIn(world)
       #expect(again !== user && again.id == user.id && user.state == .removed)
       #expect(app.allUsers == [again.id: again])
@@ -234,10 +235,10 @@ import Testing
       let credentials = ann
       let error = await thrown { _ = try await app.login(credentials: credentials) } as? AppError
       #expect(error?.code == .invalidPassword)
-      // The address is free again.
+      // The address can be registered again.
       let next = try await world.registered("ann@example.com")
       #expect(next.id != user.id)
-      // What the user wrote stays.
+      // The objects that the user wrote stay.
       let realm = try await opened(next.notes(), .once)
       #expect(realm.noteIDs == [1])
     }
@@ -258,8 +259,8 @@ import Testing
 
   private static let key = Data((0..<64).map { UInt8($0) })
 
-  /// The app as a program has it that starts now. A process has one object for an id, so this is an app of another id that finds a copy of what
-  /// is known of the users.
+  /// The app as a program gets it at its start. A process has one object for an id, so this is an app with another id
+  /// that gets a copy of the data about the users.
   private func restarted(_ world: SyncWorld) throws -> App {
     let (id, configuration) = (world.app().appId, world.app().configuration)
     let folder = configuration.rootDirectory.appendingPathComponent("mongodb-realm")
@@ -273,7 +274,9 @@ import Testing
     return App(id: "\(id)-next", configuration: configuration)
   }
 
-  @Test func `the next start knows the users and who is the current one, without a network`() async throws {
+  @Test func `an app that is started again knows the users and the current one, without a network`()
+    async throws
+  {
     try await withWorld { world in
       _ = world.app { $0.metadataKey = Self.key }
       let users = try await world.users(3)
@@ -296,14 +299,14 @@ import Testing
       #expect(known.profile.email == "ann@example.com" && known.customData == ann.customData)
       #expect(known.identities.map(\.providerType) == ["local-userpass"])
       #expect(known.identities.map(\.identifier) == ann.identities.map(\.identifier))
-      // A realm opens.
+      // A realm can be opened.
       let realm = try opened(current.notes())
       #expect(realm.noteIDs.isEmpty)
       try realm.sync().suspend()
     }
   }
 
-  @Test func `the next start deletes the files of removed users, but for changes that no server has`()
+  @Test func `the next start deletes the files of removed users, except changes that no server has`()
     async throws
   {
     try await withWorld { world in

@@ -3,7 +3,7 @@ import RealmSwift
 import Service
 import Testing
 
-/// How users log in and out, and what an app knows of them. What becomes of their realms stands in `UserRealmTests`.
+/// The log-ins and log-outs of users, and the data that an app has about them. `UserRealmTests` tests their realms.
 @Suite(.timeLimit(.minutes(3))) @MainActor struct UserTests {
   private let ann = Credentials.emailPassword(email: "ann@example.com", password: "correct horse")
 
@@ -12,14 +12,14 @@ import Testing
     return try await within { try await app.login(credentials: credentials) }
   }
 
-  /// The code of the error that a body throws.
+  /// The code of the `AppError` that `body` throws.
   private func code(_ body: @MainActor () async throws -> Void) async -> AppError.Code? {
     (await thrown(by: body) as? AppError)?.code
   }
 
   // MARK: - The current user
 
-  @Test func `a log-in makes a user, who is the current one`() async throws {
+  @Test func `a log-in makes a user, who becomes the current one`() async throws {
     try await withWorld { world in
       let app = world.app()
       #expect(app.currentUser == nil && app.allUsers.isEmpty)
@@ -39,8 +39,7 @@ import Testing
     }
   }
 
-  @Test func `the user who logs in last is the current one, until the app switches to another`()
-    async throws
+  @Test func `the user who logs in last is the current one, until the app switches to another`() async throws
   {
     try await withWorld { world in
       let app = world.app()
@@ -50,7 +49,7 @@ import Testing
       #expect(app.switch(to: users[0]) === users[0])
       #expect(app.currentUser === users[0])
       #expect(users.allSatisfy { $0.isLoggedIn })
-      // Who is not the current user may leave.
+      // A user who is not the current one may log out.
       try await within { try await users[1].logOut() }
       #expect(app.currentUser === users[0])
       #expect(users.map(\.state) == [.loggedIn, .loggedOut, .loggedIn])
@@ -72,7 +71,7 @@ import Testing
       #expect(user.accessToken == nil && user.refreshToken == nil)
       #expect(app.currentUser == nil && app.allUsers[user.id] === user)
       #expect(user.profile.email == "ann@example.com")
-      // Logged out already.
+      // The user is logged out already.
       try await within { try await user.logOut() }
       #expect(try await logIn(world, ann) === user)
       #expect(user.isLoggedIn && user.refreshToken != nil && user.refreshToken != token)
@@ -80,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `each app of a process has users of its own`() async throws {
+  @Test func `each app of a process has its own users`() async throws {
     try await withWorld(apps: ["red": SyncWorld.development, "blue": SyncWorld.development]) { world in
       let (red, blue) = (try await world.user(of: "red"), try await world.user(of: "blue"))
       #expect(world.app("red").allUsers == [red.id: red])
@@ -92,7 +91,7 @@ import Testing
 
   // MARK: - Anonymous users
 
-  @Test func `anonymous credentials are one user as long as that one is logged in, also offline`()
+  @Test func `anonymous credentials mean one user as long as that user is logged in, even offline`()
     async throws
   {
     try await withWorld { world in
@@ -157,14 +156,14 @@ import Testing
 
   // MARK: - Refusals
 
-  @Test func `credentials that are not right are refused with the code of the server`() async throws {
+  @Test func `wrong credentials are refused with the code of the server`() async throws {
     try await withWorld { world in
       let app = world.app()
       _ = try await world.registered("ann@example.com")
       let current = app.currentUser
       let cases: [(Credentials, AppError.Code)] = [
         (.emailPassword(email: "ann@example.com", password: "wrong horse"), .invalidPassword),
-        // Nobody learns which addresses are known.
+        // The error does not reveal which addresses are known.
         (.emailPassword(email: "bob@example.com", password: "correct horse"), .invalidPassword),
         (.emailPassword(email: "", password: ""), .invalidPassword),
         (.userAPIKey("rk_nothing"), .authError),
@@ -219,7 +218,7 @@ import Testing
     }
   }
 
-  @Test func `a server that is away is told as such, and the user stays as it was`() async throws {
+  @Test func `a server that is down is reported as such, and the user does not change`() async throws {
     try await withWorld { world in
       let user = try await world.registered("ann@example.com")
       await world.stop()
@@ -229,13 +228,13 @@ import Testing
       #expect(await code { try await user.delete() } == .httpRequestFailed)
       #expect(await code { try await user.refreshCustomData() } == .httpRequestFailed)
       #expect(user.isLoggedIn && world.app().currentUser === user)
-      // The log-out counts, though the server was not told.
+      // The log-out counts, even if the server was not told.
       #expect(await code { try await user.logOut() } == .httpRequestFailed)
       #expect(user.state == .loggedOut)
     }
   }
 
-  @Test func `an app that was given no address fails at once, and says what to do`() async throws {
+  @Test func `an app without an address fails at once with a remedy`() async throws {
     let root = FileManager.default.temporaryDirectory.appendingPathComponent("app-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: root) }
     let configuration = AppConfiguration()
@@ -249,7 +248,7 @@ import Testing
 
   // MARK: - API keys
 
-  @Test func `a user makes keys, whose texts are told once, and lists and deletes them`() async throws {
+  @Test func `a user makes keys, whose texts are shown once, and lists and deletes them`() async throws {
     try await withWorld { world in
       let user = try await world.registered("ann@example.com")
       let keys = user.apiKeysAuth
@@ -270,14 +269,14 @@ import Testing
     }
   }
 
-  @Test func `a key logs its user in, but for while it is disabled`() async throws {
+  @Test func `a key logs its user in, except while it is disabled`() async throws {
     try await withWorld { world in
       let user = try await world.registered("ann@example.com")
       let keys = user.apiKeysAuth
       let made = try await within { try await keys.createAPIKey(named: "phone") }
       let text = try #require(made.key)
       #expect(try await logIn(world, .userAPIKey(text)) === user)
-      // What a key has begun ends with it.
+      // The sessions that a key has begun end with it.
       _ = try await logIn(world, ann)
       try await within { try await keys.disableAPIKey(made.objectId) }
       #expect(try await within { try await keys.fetchAPIKey(made.objectId).disabled })
@@ -300,7 +299,7 @@ import Testing
 
   // MARK: - Custom data
 
-  @Test func `what an administrator sets for a user is there when it is refreshed`() async throws {
+  @Test func `custom data that an administrator sets are there after a refresh`() async throws {
     try await withWorld { world in
       let user = try await world.registered("ann@example.com")
       let id = world.id(of: SyncWorld.main)
@@ -319,7 +318,7 @@ import Testing
         results.add(((try? result.get()) ?? ["failed": true]).keys.compactMap { $0 as? String })
       }
       #expect(try await results.first() == [] && user.customData.isEmpty)
-      // A log-in brings it too.
+      // A log-in also brings the custom data.
       try await world.administer(.customData(app: id, user: user.id, #"{"team":"blue"}"#))
       #expect(try await logIn(world, ann).customData["team"]??.stringValue == "blue")
     }

@@ -3,7 +3,7 @@ import RealmSwift
 import Synchronization
 import Testing
 
-/// Something that was waited for has not happened.
+/// The error if an expected event has not happened.
 struct Overdue: Error, CustomStringConvertible {
   let limit: Duration
   let place: SourceLocation
@@ -11,7 +11,7 @@ struct Overdue: Error, CustomStringConvertible {
   var description: String { "What was waited for at \(place) has not happened within \(limit)." }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 ///
 /// - Throws: `Overdue`.
 @MainActor func eventually(
@@ -25,7 +25,7 @@ struct Overdue: Error, CustomStringConvertible {
   }
 }
 
-/// Waits until something holds in a realm, which is brought up to date before it is looked at.
+/// Waits until a condition holds in a realm, which is refreshed before each look.
 ///
 /// - Throws: `Overdue`.
 @MainActor func eventually(
@@ -38,9 +38,9 @@ struct Overdue: Error, CustomStringConvertible {
   }
 }
 
-/// Does something that is to end soon.
+/// Runs `body`, which must end soon.
 ///
-/// - Throws: what `body` throws; `Overdue` where it does not end.
+/// - Throws: The error of `body`; `Overdue` if it does not end.
 func within<Value: Sendable>(
   _ limit: Duration = .seconds(60), at place: SourceLocation = #_sourceLocation,
   _ body: @escaping @Sendable () async throws -> Value
@@ -62,7 +62,7 @@ func within<Value: Sendable>(
   }
 }
 
-/// Takes one result; later ones have no effect.
+/// Takes one result. Later results have no effect.
 private final class FirstResult<Value: Sendable>: Sendable {
   private let continuation: Mutex<CheckedContinuation<Value, any Error>?>
 
@@ -76,7 +76,7 @@ private final class FirstResult<Value: Sendable>: Sendable {
   }
 }
 
-/// What blocks of an app were called with, in order.
+/// The values with which blocks of an app were called, in order.
 final class Calls<Value: Sendable>: Sendable {
   private let values = Mutex<[Value]>([])
 
@@ -93,41 +93,41 @@ final class Calls<Value: Sendable>: Sendable {
 }
 
 extension SyncSession {
-  /// Waits until all that is committed now has been taken by the server.
+  /// Waits until the server has all changes that are committed now.
   func uploaded(at place: SourceLocation = #_sourceLocation) async throws {
     try await within(at: place) { try await self.wait(for: .upload) }
   }
 
-  /// Waits until all that the server has now can be read here.
+  /// Waits until all objects that the server has now can be read here.
   func downloaded(at place: SourceLocation = #_sourceLocation) async throws {
     try await within(at: place) { try await self.wait(for: .download) }
   }
 }
 
 extension Realm {
-  /// Its session. A realm that is not synced fails the test.
+  /// The session of the realm. A realm without sync fails the test.
   @MainActor func sync(at place: SourceLocation = #_sourceLocation) throws -> SyncSession {
     try #require(syncSession, sourceLocation: place)
   }
 
-  /// Waits until all that is committed now has been taken by the server.
+  /// Waits until the server has all changes that are committed now.
   @MainActor func upload(at place: SourceLocation = #_sourceLocation) async throws {
     try await sync(at: place).uploaded(at: place)
   }
 
-  /// Waits until all that the server has now can be read in this realm.
+  /// Waits until all objects that the server has now can be read in this realm.
   @MainActor func download(at place: SourceLocation = #_sourceLocation) async throws {
     try await sync(at: place).downloaded(at: place)
     refresh()
   }
 }
 
-/// Opens a realm of the main actor with what is in its file.
+/// Opens a realm of the main actor with the objects in its file.
 @MainActor func opened(_ configuration: Realm.Configuration) throws -> Realm {
   try Realm(configuration: configuration)
 }
 
-/// Opens a realm of the main actor; throws `Overdue` where that takes long.
+/// Opens a realm of the main actor. Throws `Overdue` if that takes long.
 @MainActor func opened(
   _ configuration: Realm.Configuration, _ behavior: Realm.OpenBehavior,
   at place: SourceLocation = #_sourceLocation

@@ -1,8 +1,9 @@
-// The functions of SQLite that an export needs. SQLite's library is loaded at run time, so that nothing else needs it: the
-// casts that this takes are what C says in a line, and Swift only without its checks.
+// The functions of SQLite that an export needs. SQLite's library is loaded at run time, so that all else works without
+// it. This is written in C, because the casts of loaded functions take one line each in C, and are unchecked casts in
+// Swift.
 //
-// What the functions do stands at https://sqlite.org/c3ref/funclist.html. Where nothing else is said they answer the codes of
-// https://sqlite.org/rescode.html.
+// https://sqlite.org/c3ref/funclist.html describes the functions. If a comment says nothing else, they return the codes
+// of https://sqlite.org/rescode.html.
 #pragma once
 
 #include <stdint.h>
@@ -10,13 +11,13 @@
 typedef struct cs_file cs_file;
 typedef struct cs_statement cs_statement;
 
-/// Loads the library, if that was not done. Answers 0; 1 where there is none; 2 where it lacks a function.
+/// Loads the library, unless that was done before. Returns 0; 1 if there is no library; 2 if it lacks a function.
 int cs_load(void);
 
-/// Makes and opens a file. `file` is to be closed also where this fails.
+/// Makes and opens a file. `file` must be closed even if this fails.
 int cs_open(const char *path, cs_file **file);
 void cs_close(cs_file *file);
-/// What went wrong last, in words.
+/// Returns the message of the last error.
 const char *cs_message(cs_file *file);
 
 int cs_prepare(cs_file *file, const char *sql, cs_statement **statement);
@@ -24,7 +25,7 @@ int cs_step(cs_statement *statement);
 int cs_reset(cs_statement *statement);
 void cs_finalize(cs_statement *statement);
 
-// The library copies what it is given.
+// The library copies the texts and bytes that it gets.
 int cs_bind_null(cs_statement *statement, int place);
 int cs_bind_integer(cs_statement *statement, int place, int64_t number);
 int cs_bind_real(cs_statement *statement, int place, double number);

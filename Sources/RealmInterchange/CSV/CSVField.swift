@@ -1,10 +1,13 @@
-/// The form of fields of CSV. A text stands as it is, null is an empty field, and an empty text is two quotation marks. Dates are ISO 8601, data is base64,
-/// and links are primary keys. Lists, maps, embedded objects and values of any type are JSON.
+/// The form of fields of CSV. A string is written as it is, null is an empty field, and an empty string is two
+/// quotation marks. Dates are ISO 8601, data is base64, and links are primary keys. Collections, embedded objects and
+/// values of any type are JSON.
 package enum CSVField {
-  /// The field as it is written by RFC 4180: a field that has the delimiter, a quotation mark or a line's end in it stands in quotation marks.
+  /// The field as RFC 4180 writes it: a field with a delimiter, a quotation mark or a line's end in it is enclosed in
+  /// quotation marks.
   ///
-  /// The function compares bytes and not characters, because a combining mark behind a quotation mark makes one character of both. A field that begins with a byte
-  /// order mark stands in quotation marks, too, so that no reader drops the mark.
+  /// The function compares bytes and not characters, because a quotation mark and a combining mark behind it are one
+  /// character. A field that begins with a byte order mark is enclosed in quotation marks, too, so that no reader drops
+  /// the mark.
   package static func quoted(_ field: String, delimiter: UInt8 = UInt8(ascii: ",")) -> String {
     guard
       field.utf8.starts(with: [0xef, 0xbb, 0xbf])

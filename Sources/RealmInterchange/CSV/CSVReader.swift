@@ -1,14 +1,14 @@
-/// Reads comma-separated values as RFC 4180 has them, in UTF-8. Lines end with a line feed, a carriage return, or both.
+/// Reads comma-separated values by RFC 4180, in UTF-8. Lines end with a line feed, a carriage return, or both.
 ///
-/// This reader is written by hand, because the packages that read CSV tell no places, take a whole file into memory, and do not tell an empty text from
-/// an empty field.
+/// This reader is written by hand, because the packages that read CSV give no places for errors, read a whole file into
+/// memory, and do not distinguish an empty string from an empty field.
 package final class CSVReader {
   package struct Field: Sendable {
     package var text: String
-    /// Whether the field stands in quotation marks. If it does and is empty, it is an empty text and not null.
+    /// Whether the field is enclosed in quotation marks. If it is and has no text, it is an empty string and not null.
     package var isQuoted: Bool
     package var line: Int
-    /// The byte of its line, from 1 on.
+    /// The number of the first byte in its line, from 1 on.
     package var column: Int
   }
 
@@ -22,20 +22,23 @@ package final class CSVReader {
   private var line = 1
   private var column = 1
   private var bytes = 0
-  /// The first fault of the record that is being read. The reader throws it at the end of the record, so that it does not take the rest of the record for
-  /// another one.
+  /// The first error in the record that is being read. The reader throws it at the end of the record, so that it does
+  /// not take the rest of the record for another one.
   private var problem: InputProblem?
-  /// Whether an empty line is a record with one empty field. If it is not, the reader skips the line.
+  /// Whether an empty line is a record with one empty field. Otherwise the reader skips empty lines.
   package var keepsEmptyLines = false
 
-  /// - Parameter delimiter: what stands between fields: an ASCII character that is neither a quotation mark nor a line's end.
+  /// Makes a reader.
+  ///
+  /// - Parameter delimiter: the ASCII character between fields, which is neither a quotation mark nor a line's end.
   package init(_ input: InputBytes, delimiter: UInt8 = UInt8(ascii: ",")) {
     (self.input, self.delimiter) = (input, delimiter)
   }
 
-  /// The next record that is no empty line; nil at the end.
+  /// The next record; nil at the end of the input.
   ///
-  /// - Throws: `InputProblem`, behind which the next call reads the next record; `InterchangeError`.
+  /// - Throws: `InputProblem` if the record is wrong; the next call then reads the next record. `InterchangeError` if
+  ///   the input can't be read on.
   package func next() throws -> Record? {
     while let byte = try input.peek() {
       if !keepsEmptyLines, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
@@ -84,7 +87,7 @@ package final class CSVReader {
     }
   }
 
-  /// Reads the text between two quotation marks. In it two quotation marks stand for one.
+  /// Reads the text between two quotation marks. Two quotation marks in the text stand for one.
   private func quoted(_ startLine: Int, _ startColumn: Int) throws -> [UInt8] {
     var text: [UInt8] = []
     _ = try advance()
@@ -99,7 +102,7 @@ package final class CSVReader {
         column = 1
       }
     }
-    // All that follows would be taken for a part of the field.
+    // The reader can't go on: it would take all that follows for a part of the field.
     throw InterchangeError(
       "line \(startLine), column \(startColumn): The field has no closing quotation mark.")
   }
@@ -122,7 +125,7 @@ package final class CSVReader {
     return byte
   }
 
-  /// Counts a line that a byte ends. A carriage return with a line feed behind it ends one line, and not two.
+  /// Counts the end of a line. A carriage return and a line feed behind it end one line, and not two.
   private func endLine(with byte: UInt8) throws(InterchangeError) {
     if byte == UInt8(ascii: "\r"), try input.peek() == UInt8(ascii: "\n") { _ = try input.next() }
     line += 1

@@ -1,6 +1,6 @@
 package import RealmStorage
 
-/// How a row is written in a dump.
+/// Writes the rows of a table in the form of a dump.
 package struct RowLine {
   private let start: [UInt8]
   private let name: String
@@ -8,7 +8,10 @@ package struct RowLine {
   private let names: TableNames
   private let json: Bool
 
-  /// - Parameter json: the form that docs/dump-format.md describes; else one for people.
+  /// Makes a writer of rows.
+  ///
+  /// - Parameter json: whether the lines have the form that docs/dump-format.md describes. Otherwise they have a form
+  ///   for people.
   package init(_ schema: TableSchema, _ names: TableNames, json: Bool) {
     name = schema.name
     columns = schema.columns
@@ -17,7 +20,9 @@ package struct RowLine {
     start = Array(#"{"table":\#(JSON.string(schema.name)),"key":"#.utf8)
   }
 
-  /// - Parameter values: in the order of the columns.
+  /// Appends the line of a row.
+  ///
+  /// - Parameter values: the values in the order of the columns.
   package func write(_ key: UInt64, _ values: [Value], to line: inout JSONWriter) {
     guard json else { return line.raw(plain(key, zip(columns, values).map { ($0, $1.text) })) }
     begin(key, &line)
@@ -30,7 +35,9 @@ package struct RowLine {
     line.raw("]}")
   }
 
-  /// - Parameter values: in the order of the columns, nil for one that can't be read.
+  /// Appends the line of a row of a damaged file.
+  ///
+  /// - Parameter values: the values in the order of the columns; nil for a value that can't be read.
   package func write(_ key: UInt64, _ values: [Value?], to line: inout JSONWriter) {
     guard json else { return line.raw(plain(key, zip(columns, values).map { ($0, $1?.text ?? "(lost)") })) }
     begin(key, &line)
@@ -55,14 +62,16 @@ package struct RowLine {
   }
 }
 
-/// How an entry of a named tree is written in a dump.
+/// Writes the entries of a named tree in the form of a dump.
 package struct EntryLine {
   private let tree: String
   private let json: Bool
 
   package init(tree: String, json: Bool) { (self.tree, self.json) = (tree, json) }
 
-  /// - Parameter value: nil for one that can't be read.
+  /// Appends the line of an entry.
+  ///
+  /// - Parameter value: the value; nil if it can't be read.
   package func write(_ key: [UInt8], _ value: [UInt8]?, to line: inout JSONWriter) {
     guard json else {
       return line.raw("\(JSON.shown(tree))\t\(Self.text(key))\t\(value.map(Self.text) ?? "(lost)")")
@@ -76,7 +85,7 @@ package struct EntryLine {
     line.raw("}")
   }
 
-  /// For people: on one line.
+  /// Bytes as a text for people, on one line.
   package static func text(_ bytes: [UInt8]) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else { return "base64:\(Base64.text(bytes))" }
     return String(

@@ -1,15 +1,19 @@
 package import RealmStorage
 
-/// Reads values from fields of CSV. A field tells less than JSON does: the type of the property tells what it means.
+/// Reads values from fields of CSV. A field says less than a JSON value does, so the type of the property decides what
+/// the field means.
 package enum CSVFields {
-  /// The draft of a field.
+  /// The draft of the value that a field gives; nil if the field of a collection is empty.
+  ///
+  /// - Throws: `InputProblem` if the property does not accept the field.
   ///
   /// - Throws: `InputProblem`.
   package static func draft(
     _ field: CSVReader.Field, _ column: Column, _ reader: ValueReader
   ) throws(InputProblem) -> ValueDraft? {
     if field.isNull {
-      // Nothing in a field of a list is an empty list, and nothing in a text that is not optional an empty text.
+      // An empty field of a collection is an empty collection. An empty field of a string that is not optional is an
+      // empty string.
       if column.isCollection { return nil }
       if !column.isOptional, column.type == .string { return .value(.string("")) }
     }
@@ -26,7 +30,7 @@ package enum CSVFields {
     }
   }
 
-  /// The JSON that says what a field does.
+  /// The JSON value that means the same as a field.
   private static func node(
     _ field: CSVReader.Field, _ column: Column, _ reader: ValueReader
   ) throws(ValueReader.Problem) -> JSONNode {
@@ -63,7 +67,7 @@ package enum CSVFields {
       do throws(JSONSyntaxError) {
         node = try JSONParser.value(of: Array(field.text.utf8), mostLevels: JSONLinesImport.mostLevels)
       } catch {
-        // A text that is no JSON is a text.
+        // A text that is not JSON is a string.
         guard error.isRefused else { return string }
         throw problem(error, string)
       }

@@ -1,9 +1,9 @@
 package import RealmStorage
 
-/// An object that is to be made, with its links not looked up yet.
+/// An object that is to be made. Its links are not looked up yet.
 package struct ObjectDraft: Sendable {
   package struct Cell: Sendable {
-    /// The position in the schema.
+    /// The position of the column in the schema.
     package var column: Int
     package var value: ValueDraft
     /// The place of the value in the input.
@@ -12,7 +12,8 @@ package struct ObjectDraft: Sendable {
 
   package var table: UInt32
   package var cells: [Cell]
-  /// The key that the row had where it comes from, for links that name it.
+  /// The key that the row had in the file from which the input comes. Links may name the row by it. Nil if the input
+  /// does not give it.
   package var oldKey: UInt64?
   package var place: InputPlace
 
@@ -29,15 +30,15 @@ package struct InputPlace: Sendable {
 }
 
 package indirect enum ValueDraft: Sendable {
-  /// Nothing in it is a link.
+  /// A value without links and embedded objects.
   case value(Value)
   case link(LinkDraft)
   case embedded(ObjectDraft)
-  /// A list or set of a column, or a list in a mixed value.
+  /// A list or set of a column, or a list in a value of any type.
   case list([ValueDraft])
   case map([(key: String, value: ValueDraft)])
 
-  /// It is a list or a map.
+  /// Whether the value is a list or a map.
   package var isNested: Bool {
     switch self {
     case .list, .map, .value(.list), .value(.map): true
@@ -46,18 +47,18 @@ package indirect enum ValueDraft: Sendable {
   }
 }
 
-/// A link to an object that may come later.
+/// A link to an object, which may come later in the input.
 package struct LinkDraft: Sendable {
   package enum Target: Sendable {
     case primaryKey(Value)
-    /// The key that the row had where the input comes from.
+    /// The key that the row had in the file from which the input comes.
     case oldKey(UInt64)
   }
 
   package var table: UInt32
   package var target: Target
-  /// It stands in a mixed value, and tells its table.
+  /// Whether the link is in a value of any type, and so has its table with it.
   package var isTyped: Bool
-  /// For messages.
+  /// The link as a text for messages.
   package var shown: String
 }

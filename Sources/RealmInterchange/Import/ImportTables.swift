@@ -20,7 +20,7 @@ package final class ImportTables {
 
   package func schema(_ id: UInt32) -> TableSchema? { schemas[id] }
 
-  /// Names differ when their bytes do.
+  /// The table with a name; nil if there is none. Names differ if their bytes differ.
   package func schema(named name: String) -> TableSchema? { ids[Array(name.utf8)].flatMap { schemas[$0] } }
 
   /// The positions of the properties of a table, by the bytes of their names.

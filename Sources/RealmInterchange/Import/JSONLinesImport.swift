@@ -2,7 +2,8 @@ package import RealmStorage
 
 /// Imports JSON Lines: either all lines that `ObjectLines` writes, or objects of one table, one on each line.
 package final class JSONLinesImport {
-  /// Enough for objects whose embedded objects stand in each other as deep as `ObjectWriter` writes them, with values of any type in them.
+  /// The deepest nesting of JSON objects and arrays in a line. It is enough for embedded objects that are nested as
+  /// deeply as `ObjectWriter` writes them, with values of any type in them.
   package static let mostLevels = 1000
   private let input: InputBytes
   let skipsUnknown: Bool
@@ -12,12 +13,14 @@ package final class JSONLinesImport {
     (self.input, self.skipsUnknown) = (input, skipsUnknown)
   }
 
-  /// - Throws: `InterchangeError` if the import is to end.
+  /// Checks whether the import was interrupted.
+  ///
+  /// - Throws: `InterchangeError` if it was.
   func checkInterruption() throws(InterchangeError) { try input.checkInterruption() }
 
-  /// The next line that is not empty.
+  /// The next line that is not empty; nil at the end of the input.
   ///
-  /// - Throws: `InputProblem` for a line that is no JSON; `InterchangeError`.
+  /// - Throws: `InputProblem` if the line is not JSON; `InterchangeError` if the input can't be read, or is one array.
   package func next() throws -> (node: JSONNode, line: Int)? {
     while let bytes = try input.line() {
       line += 1
@@ -37,9 +40,9 @@ package final class JSONLinesImport {
     return nil
   }
 
-  /// An object of a table.
+  /// The draft of an object of a table.
   ///
-  /// - Throws: `InputProblem`.
+  /// - Throws: `InputProblem` if the JSON is not an object of the table.
   package func draft(
     _ node: JSONNode, line: Int, of schema: TableSchema, oldKey: UInt64? = nil, _ reader: ValueReader
   ) throws(InputProblem) -> ObjectDraft {

@@ -1,8 +1,8 @@
 package import RealmStorage
 
-/// Makes objects of drafts in a transaction. Links to objects that come later are set at the end.
+/// Makes objects from drafts in a transaction. Links to objects that come later are set at the end.
 package final class ObjectInserter {
-  /// A value with a link to an object that was not there yet.
+  /// A value of a row that has a link to an object that was not there yet.
   private struct Waiting {
     let table: UInt32
     let row: UInt64
@@ -17,14 +17,14 @@ package final class ObjectInserter {
     let column: Int
   }
 
-  /// Tells how the inserter treats an object if another one has its primary key.
+  /// What the inserter does with an object if another one has its primary key.
   package enum Duplicates: Sendable { case areProblems, replace }
 
   private final class OpenTable {
     let table: WritableTable
     let schema: TableSchema
     let key: Int?
-    /// The rows that rows of the input became, by their old keys.
+    /// The keys of the rows that were made, by the keys that the rows had in the input.
     var rows: [UInt64: UInt64] = [:]
 
     init(_ table: WritableTable, _ schema: TableSchema) {
@@ -39,15 +39,19 @@ package final class ObjectInserter {
   private let keysAreRows: Bool
   private let keepsKeys: Bool
   private var open: [UInt32: OpenTable] = [:]
-  /// In the order of the input; nil where the cell was set again later.
+  /// The values with missing links, in the order of the input. An element is nil if the cell was set again later.
   private var waiting: [Waiting?] = []
   private var waitingPlaces: [WaitingCell: Int] = [:]
-  /// Objects that were made or changed, without embedded ones.
+  /// The number of objects that were made or changed, without embedded objects.
   package private(set) var count = 0
 
+  /// Makes an inserter.
+  ///
   /// - Parameters:
-  ///   - keysAreRows: keys of rows are those of this file, and not of the one where the input comes from.
-  ///   - keepsKeys: a row gets the key that it had where the input comes from, if it can.
+  ///   - keysAreRows: whether keys of rows in links are those of this file, and not those of the file from which the
+  ///     input comes.
+  ///   - keepsKeys: whether a row gets the key that it had in the file from which the input comes, if the table accepts
+  ///     the key.
   package init(
     _ transaction: WriteTransaction, _ tables: ImportTables, duplicates: Duplicates,
     keysAreRows: Bool = false, keepsKeys: Bool = false
@@ -58,13 +62,13 @@ package final class ObjectInserter {
 
   /// Makes an object.
   ///
-  /// - Throws: `InputProblem` if it can't be made, with nothing left of it; `InterchangeError` for a value that is beyond a limit of the
-  ///   file; `StorageError`.
+  /// - Throws: `InputProblem` if the object can't be made; nothing of it is left then. `InterchangeError` if a value is
+  ///   beyond a limit of the file; `StorageError`.
   package func insert(_ draft: ObjectDraft) throws {
     do {
       try insertWhole(draft)
     } catch let error as StorageError {
-      // Something of the object may be there, so the transaction can't go on.
+      // A part of the object may have been made, so the transaction can't go on.
       guard case .limitExceeded = error else { throw error }
       throw InterchangeError("line \(draft.place.line): \(error)")
     }
@@ -102,7 +106,7 @@ package final class ObjectInserter {
     count += 1
   }
 
-  /// Sets the values of an object that is there.
+  /// Sets the values of an object that exists.
   ///
   /// - Parameter row: the key of its row.
   /// - Throws: `StorageError`.
@@ -112,7 +116,7 @@ package final class ObjectInserter {
     count += 1
   }
 
-  /// A link of a draft to an object that is not there; nil where there is none.
+  /// The first link of a draft whose object does not exist; nil if there is none.
   package func missingLink(in draft: ObjectDraft) throws -> LinkDraft? {
     for cell in draft.cells {
       if let link = try missingLink(in: cell.value) { return link }
@@ -137,11 +141,11 @@ package final class ObjectInserter {
     return nil
   }
 
-  /// Sets the links that wait.
+  /// Sets the values whose links were missing.
   ///
   /// - Parameters:
-  ///   - checkInterruption: is called now and then.
-  ///   - leaveOut: is called with a link to an object that is not there; the link stays out.
+  ///   - checkInterruption: is called before every 256th value.
+  ///   - leaveOut: is called with each link whose object does not exist. Unless it throws, the link is left out.
   /// - Throws: what `checkInterruption` and `leaveOut` throw; `StorageError`.
   package func finish(
     checkInterruption: () throws -> Void = {}, _ leaveOut: (InputProblem) throws -> Void
@@ -150,7 +154,7 @@ package final class ObjectInserter {
       guard let wait else { continue }
       if number % 256 == 0 { try checkInterruption() }
       let table = try opened(wait.table)
-      // An embedded object may have been replaced meanwhile.
+      // The row may be gone: it may have been an embedded object that was replaced later.
       guard try table.table.contains(wait.row) else { continue }
       let column = table.schema.columns[wait.column]
       var missing: [LinkDraft] = []
@@ -216,10 +220,11 @@ package final class ObjectInserter {
 
   // MARK: - Values
 
-  /// The value of a draft. Embedded objects in it are made: a column that has them has no links that may be missing.
+  /// The value of a draft. Embedded objects in it are made. A column of embedded objects has no links that may be
+  /// missing, so they are made only once.
   ///
-  /// - Parameter missing: gets the links to objects that are not there. An element of a list or set of links is left out then, any other
-  ///   becomes null.
+  /// - Parameter missing: gets the links whose objects do not exist. Such an element of a list or set of links is left
+  ///   out of the value, and any other such link becomes null.
   private func value(
     of draft: ValueDraft, _ column: Column, _ missing: inout [LinkDraft]
   ) throws -> Value? {

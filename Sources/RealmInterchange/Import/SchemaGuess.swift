@@ -2,10 +2,10 @@ package import RealmStorage
 
 /// Guesses the columns of a table from values that are to be imported.
 package struct SchemaGuess {
-  /// The kinds of values that the guess tells apart.
+  /// The kinds of values that the guess distinguishes.
   private enum Look: Hashable {
     case null, bool, int
-    /// A whole number that a double can't hold.
+    /// An integer that a double may not hold exactly, because its magnitude is greater than 2^53.
     case greatInt
     case double, date, uuid, text, other
   }
@@ -13,12 +13,12 @@ package struct SchemaGuess {
   private struct Property {
     let name: String
     var looks: Set<Look> = []
-    /// Looks of the elements, if arrays were found.
+    /// The kinds of the elements, if arrays were found.
     var elements: Set<Look> = []
     var arrays = 0
-    /// Records that have it.
+    /// The number of records that have the property.
     var count = 0
-    /// Values that were seen, while all differ; nil of a property that can't be a key.
+    /// The values so far, if they all differ; nil if two are equal, or the property can't be a primary key.
     var values: Set<[UInt8]>?
   }
 
@@ -26,7 +26,7 @@ package struct SchemaGuess {
   private var properties: [Property] = []
   private var places: [[UInt8]: Int] = [:]
   package private(set) var records = 0
-  /// All values are texts, so that a text is what all of them have in common.
+  /// Whether all values come from texts, as in CSV, so that each of them can be a string.
   private var isOfTexts = false
 
   package init() {}
@@ -49,7 +49,9 @@ package struct SchemaGuess {
     }
   }
 
-  /// - Parameter names: of the fields, of the first line.
+  /// Looks at a record of CSV.
+  ///
+  /// - Parameter names: the names of the fields, from the first line.
   package mutating func look(at record: CSVReader.Record, names: [String]) {
     records += 1
     isOfTexts = true
@@ -109,8 +111,9 @@ package struct SchemaGuess {
     return look(ofString: text)
   }
 
-  /// The kind of a number. It is nil if the number is whole and does not fit `Int64`, or if it is too great for a double. A text such as 007 never gets here: it is
-  /// no number in JSON, but a code.
+  /// The kind of a number. It is nil if the number is whole and does not fit in `Int64`, or if it is too great for a
+  /// double. A text such as 007 is not passed to this function, because it is not a number in JSON; it is probably a
+  /// code.
   private static func look(ofNumber text: String) -> Look? {
     if let number = Int64(text) { return number.magnitude > JSON.exactInteger ? .greatInt : .int }
     guard text.utf8.contains(where: { ".eE".utf8.contains($0) }), let number = Double(text), number.isFinite
@@ -120,10 +123,12 @@ package struct SchemaGuess {
 
   // MARK: - The guess
 
-  /// The columns, in the order in which they were seen.
+  /// The columns, in the order in which their properties were first seen.
   ///
-  /// - Parameter key: the name of the primary key; nil for `_id` or `id`, if each record has one and no two the same.
-  /// - Throws: `InterchangeError` if no property is seen, or the one of that name can't be the primary key.
+  /// - Parameter key: the name of the primary key. If it is nil, `_id` or `id` becomes the primary key, if each record
+  ///   has a value of it, and no two values are equal.
+  /// - Throws: `InterchangeError` if there is no property or too many, if a name is empty or too long, or if the
+  ///   property `key` does not exist or can't be the primary key.
   package func columns(primaryKey key: String?) throws(InterchangeError) -> [Column] {
     guard !properties.isEmpty else { throw InterchangeError("The input has no object to guess from.") }
     guard properties.count <= TableSchema.maximumColumns else {
@@ -157,7 +162,7 @@ package struct SchemaGuess {
     let looks = isList ? property.elements : property.looks.union(property.arrays > 0 ? [.other] : [])
     let type = type(looks)
     guard isKey else {
-      // A list that is missing is empty.
+      // A missing list is an empty list, but a null can't be stored as a list.
       if isList, property.looks.contains(.null) { return Column(property.name, .mixed) }
       let isOptional = looks.contains(.null) || !isList && property.count < records || looks.isEmpty
       return Column(property.name, type, isOptional: isOptional, collection: isList ? .list : .none)
@@ -184,6 +189,6 @@ package struct SchemaGuess {
 }
 
 extension CSVReader.Field {
-  /// Nothing stands in it, and no quotation marks either.
+  /// Whether the field is empty and has no quotation marks.
   package var isNull: Bool { text.isEmpty && !isQuoted }
 }

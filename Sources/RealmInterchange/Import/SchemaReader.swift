@@ -15,9 +15,10 @@ package struct SchemaReader {
 
   package var isEmpty: Bool { tables.isEmpty }
 
-  /// Takes a line; false for one that describes no table.
+  /// Takes a line.
   ///
-  /// - Throws: `InputProblem` for one that does so wrongly.
+  /// - Returns: false if the line does not describe a table.
+  /// - Throws: `InputProblem` if the line describes a table that can't exist.
   package mutating func take(_ node: JSONNode, line: Int) throws(InputProblem) -> Bool {
     guard let columns = node["columns"]?.array, let name = node["table"]?.string else { return false }
     guard (1...TableSchema.maximumNameLength).contains(name.utf8.count) else {
@@ -34,12 +35,14 @@ package struct SchemaReader {
     return true
   }
 
-  /// Makes the tables, or finds that those of their names fit; answers them in the order of their lines.
+  /// Makes the tables, or checks that tables with these names in the file fit. Returns them in the order of their
+  /// lines.
   ///
-  /// A column can link only to a table there is. So each table is made with the columns before its first link to a later one, and gets
-  /// the others when all tables are there.
+  /// A column can link only to a table that exists. So each table is made with the columns before its first link to a
+  /// later table, and gets the other columns when all tables exist.
   ///
-  /// - Throws: `InputProblem` for what can't be made; `InterchangeError` for a table of the file that is another; `StorageError`.
+  /// - Throws: `InputProblem` if a table can't be made; `InterchangeError` if a table in the file differs from the
+  ///   described one; `StorageError`.
   package func make(in transaction: WriteTransaction) throws -> [TableSchema] {
     var rest: [(table: Described, columns: ArraySlice<JSONNode>)] = []
     for table in tables {
@@ -129,7 +132,8 @@ package struct SchemaReader {
       storedDefault: value)
   }
 
-  /// A table of the file is used if it has all columns that are described.
+  /// Checks that a table of the file has all columns that are described, and can take their values. It is used for the
+  /// input then.
   private func check(_ table: Described, _ schema: TableSchema, _ transaction: WriteTransaction) throws {
     for node in table.columns {
       let column = try column(node, of: table, transaction)

@@ -15,8 +15,10 @@ package final class TableImport {
 
   package var objects: Int { inserter.count }
 
-  /// - Parameter schema: of the table, which is in the file.
-  /// - Throws: `InterchangeError` for a table of embedded objects.
+  /// Makes an import into a table.
+  ///
+  /// - Parameter schema: the schema of the table, which exists in the file.
+  /// - Throws: `InterchangeError` if the table has embedded objects; `StorageError`.
   package init(
     _ form: Form, into schema: TableSchema, _ transaction: WriteTransaction, skipsUnknown: Bool,
     duplicates: ObjectInserter.Duplicates
@@ -32,7 +34,10 @@ package final class TableImport {
     inserter = ObjectInserter(transaction, tables, duplicates: duplicates)
   }
 
-  /// - Parameter leaveOut: is called with each record that is wrong, and each link that leads to nothing; what it does not throw is left out.
+  /// Imports all records of an input.
+  ///
+  /// - Parameter leaveOut: is called with each wrong record, and with each link whose object does not exist. Unless it
+  ///   throws, the record or the link is left out.
   /// - Throws: what `leaveOut` throws; `InterchangeError`; `StorageError`.
   package func run(_ input: InputBytes, _ leaveOut: (InputProblem) throws -> Void) throws {
     switch form {
@@ -80,7 +85,7 @@ package final class TableImport {
     }
   }
 
-  /// The names of the fields, which the first line tells.
+  /// The names of the fields, which are on the first line.
   package static func names(_ csv: CSVReader) throws -> [String] {
     guard let head = try csv.next() else {
       throw InterchangeError("The input is empty; its first line tells the names of the fields.")
@@ -120,9 +125,9 @@ package final class TableImport {
       "The input is the export of a whole file, which tells its tables: leave out --table.")
   }
 
-  /// The columns that a table of an input could have, guessed from all of its records.
+  /// The columns that a table for an input could have, guessed from all its records.
   ///
-  /// - Parameter leaveOut: is called with each record that can't be read; what it does not throw is left out.
+  /// - Parameter leaveOut: is called with each record that can't be read. Unless it throws, the record is left out.
   package static func guess(
     _ input: InputBytes, _ form: Form, _ leaveOut: (InputProblem) throws -> Void
   ) throws -> SchemaGuess {

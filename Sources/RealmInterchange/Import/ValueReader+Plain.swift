@@ -1,8 +1,10 @@
 package import RealmStorage
 
-/// Values that hold neither links nor other values.
+/// Reads values that hold neither links nor other values.
 extension ValueReader {
-  /// - Parameter type: neither `link` nor `mixed`.
+  /// The value of a type that JSON gives.
+  ///
+  /// - Parameter type: any type but `link` and `mixed`.
   package static func plain(_ node: JSONNode, _ type: ColumnType) throws(Problem) -> Value {
     switch type {
     case .bool:
@@ -48,7 +50,7 @@ extension ValueReader {
       if case .number(let text) = node.content { text } else { node.tagged("$int")?.string }
     guard let text else { throw Problem(node, "is no whole number.") }
     if let number = Int64(text) { return number }
-    // Some programs write whole numbers as 3.0.
+    // Some programs write integers as 3.0.
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1].utf8.allSatisfy({ $0 == UInt8(ascii: "0") }), let whole = Int64(parts[0])
     else { throw Problem(node, "is no whole number of 64 bits.") }
@@ -93,13 +95,13 @@ extension ValueReader {
     return float
   }
 
-  /// A number in decimal digits.
+  /// The number that decimal digits give; nil if the text has other characters, or the number is too great.
   private static func decimal(_ text: String) -> Double? {
     guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
     return Double(text).flatMap { $0.isFinite ? $0 : nil }
   }
 
-  /// A number that JSON has no form for; nil if the text names none.
+  /// The number that a text names because JSON has no form for it; nil if the text names none.
   private static func special(_ text: String) -> Double? {
     switch text {
     case "Infinity": return .infinity

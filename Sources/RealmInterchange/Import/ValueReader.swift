@@ -4,9 +4,9 @@ package import RealmStorage
 package struct ValueReader {
   package let tables: ImportTables
 
-  /// Links may name an object by the key of its row.
+  /// Whether links may name an object by the key of its row.
   private let knowsKeys: Bool
-  /// Members of objects that are no property are left out.
+  /// Whether members that are not properties of the table are left out. Otherwise they are errors.
   private let skipsUnknown: Bool
 
   package init(_ tables: ImportTables, knowsKeys: Bool = false, skipsUnknown: Bool = false) {
@@ -18,7 +18,7 @@ package struct ValueReader {
     package var offset: Int
     package var value: String
     package var reason: String
-    /// The property of an embedded object in which it stands.
+    /// The name of the property, with those of the properties of embedded objects that lead to it.
     package var property: String?
 
     package init(_ node: JSONNode, _ reason: String, property: String? = nil) {
@@ -26,11 +26,11 @@ package struct ValueReader {
     }
   }
 
-  /// The cells of an object, one for each member that is a property.
+  /// The cells of an object: one for each member that is a property.
   ///
   /// - Parameters:
-  ///   - level: so many objects stand around it.
-  ///   - place: of an offset in the text.
+  ///   - level: the number of objects around this one.
+  ///   - place: gives the place in the input of an offset in the text.
   package func cells(
     of node: JSONNode, _ schema: TableSchema, level: Int = 0,
     place: (Int) -> InputPlace
@@ -62,7 +62,7 @@ package struct ValueReader {
     return cells
   }
 
-  /// The value of a cell.
+  /// The value of one cell of an object.
   package func cell(
     _ node: JSONNode, _ column: Column, level: Int = 0, place: (Int) -> InputPlace
   ) throws(Problem) -> ValueDraft {
@@ -90,7 +90,7 @@ package struct ValueReader {
     }
   }
 
-  /// The values of drafts; nil if links are among them.
+  /// The values of drafts; nil if links or embedded objects are among them.
   private static func values(_ drafts: [ValueDraft]) -> [Value]? {
     var values: [Value] = []
     for draft in drafts {
@@ -160,7 +160,9 @@ package struct ValueReader {
 
   // MARK: - Values of any type
 
-  /// - Parameter level: so many lists and maps stand around it.
+  /// Reads a value of any type.
+  ///
+  /// - Parameter level: the number of lists and maps around it.
   private func mixed(_ node: JSONNode, _ level: Int) throws(Problem) -> ValueDraft {
     switch node.content {
     case .null: return .value(.null)
@@ -203,7 +205,8 @@ package struct ValueReader {
     return .value(.map(ValueMap(entries: zip(drafts.map(\.key), values).map { (key: $0, value: $1) })))
   }
 
-  /// Reads an object of JSON. If its only member has the name of a tag, the tag tells the type of the value; any other object is a map.
+  /// Reads an object of JSON. If its only member has the name of a tag, the tag tells the type of the value; any other
+  /// object is a map.
   private func object(_ node: JSONNode, _ members: [JSONMember], _ level: Int) throws(Problem) -> ValueDraft {
     let types: [String: ColumnType] = [
       "$int": .int64, "$float": .float, "$double": .double, "$data": .data, "$date": .date,

@@ -1,6 +1,6 @@
 package import RealmStorage
 
-/// Imports all lines that `ObjectLines` writes of a file, and the entries of its named trees.
+/// Imports all lines that `ObjectLines` writes for a file, including the entries of its named trees.
 package final class WholeImport {
   private let lines: JSONLinesImport
   private let transaction: WriteTransaction
@@ -13,9 +13,12 @@ package final class WholeImport {
   package private(set) var entries = 0
   package var objects: Int { inserter?.count ?? 0 }
 
+  /// Makes an import of a whole file.
+  ///
   /// - Parameters:
-  ///   - isNew: the file gets the schema version of the input.
-  ///   - reservedTrees: names of trees that no input may write.
+  ///   - isNew: whether the file is new. It then gets the schema version of the input, and rows keep their keys.
+  ///   - duplicates: what to do with an object if another one has its primary key.
+  ///   - reservedTrees: the names of trees that an input must not write.
   package init(
     _ lines: JSONLinesImport, _ transaction: WriteTransaction, isNew: Bool,
     duplicates: ObjectInserter.Duplicates, reservedTrees: Set<String> = []
@@ -24,12 +27,15 @@ package final class WholeImport {
     self.reservedTrees = reservedTrees
   }
 
-  /// Whether a first line begins the lines that `ObjectLines` writes.
+  /// Whether a line is the first of the lines that `ObjectLines` writes.
   package static func isHead(_ node: JSONNode) -> Bool { node["format"]?.string == ObjectLines.format }
 
+  /// Imports all lines after the first one.
+  ///
   /// - Parameters:
   ///   - head: the first line.
-  ///   - leaveOut: is called with each line that is wrong, and each link that leads to nothing; what it does not throw is left out.
+  ///   - leaveOut: is called with each wrong line, and with each link whose object does not exist. Unless it throws,
+  ///     the line or the link is left out.
   /// - Throws: what `leaveOut` throws; `InterchangeError`; `StorageError`.
   package func run(_ head: JSONNode, _ leaveOut: (InputProblem) throws -> Void) throws {
     guard case .number("\(ObjectLines.version)")? = head["version"]?.content else {
@@ -90,7 +96,7 @@ package final class WholeImport {
     do {
       made = try schemas.make(in: transaction)
     } catch let problem as InputProblem {
-      // Without a table nothing that follows has a place.
+      // Objects need their table, so the import can't go on without it.
       throw InterchangeError("\(problem)")
     }
     let tables = ImportTables(made)

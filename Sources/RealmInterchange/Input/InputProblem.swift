@@ -1,12 +1,12 @@
-/// What is wrong with an input that is imported, and where.
+/// An error in an input that is imported, with its place.
 package struct InputProblem: Error, CustomStringConvertible, Sendable {
-  /// The line, from 1 on; a record of more lines is told by its first one.
+  /// The number of the line, from 1 on. For a record of several lines, it is the first line.
   package var line: Int
-  /// The byte of the line, from 1 on.
+  /// The number of the byte in the line, from 1 on.
   package var column: Int
-  /// The property that the value is for.
+  /// The property to which the value belongs; nil if the error is not about a property.
   package var property: String?
-  /// The value, cut short; nil where there is none.
+  /// The value as a text; nil if the error is not about a value. The description cuts it to 60 characters.
   package var value: String?
   /// The rest of a sentence that begins with the property and the value: "is no whole number."
   package var reason: String

@@ -6,9 +6,9 @@ extension JSONDecoder {
 
   /// Decodes a text that comes from another program.
   ///
-  /// Foundation of Swift 6 on Linux gives up at 512 levels, and stops the program if the text ends exactly at the first bracket
-  /// beyond them. So a text of more than 500 levels is not passed to it. A text with a zero byte is refused too, since it may be
-  /// UTF-16 or UTF-32, and brackets are counted in UTF-8.
+  /// Foundation of Swift 6 on Linux accepts at most 512 levels, and stops the program if the text ends exactly at the
+  /// first bracket beyond them. So this function does not pass a text of more than 500 levels to Foundation. It also
+  /// refuses a text with a zero byte, because that may be UTF-16 or UTF-32, and brackets are counted in UTF-8.
   ///
   /// - Throws: `DecodingError`.
   public static func decode<Value: Decodable>(_ type: Value.Type, fromOthers data: Data) throws -> Value {
@@ -20,7 +20,7 @@ extension JSONDecoder {
     return try JSONDecoder().decode(type, from: data)
   }
 
-  /// Whether a text of JSON has so few levels that Foundation's parsers may be given it.
+  /// Whether a JSON text has so few levels that Foundation's parsers can safely read it.
   public static func isShallow(_ data: Data) -> Bool {
     var (level, isInString, isEscaped) = (0, false, false)
     for byte in data {

@@ -1,18 +1,18 @@
-/// A value of a JSON text, with the place where it stands.
+/// A value of a JSON text, with its place in the text.
 package struct JSONNode: Sendable {
   package indirect enum Content: Sendable {
     case null
     case bool(Bool)
-    /// As it is written: `1`, `1.0` and `1e0` are three texts, and digits of any number are kept.
+    /// A number as it is written: `1`, `1.0` and `1e0` are three texts, and all digits are kept.
     case number(String)
     case string(String)
     case array([JSONNode])
-    /// In the order in which they stand.
+    /// The members of an object, in the order of the text.
     case object([JSONMember])
   }
 
   package var content: Content
-  /// Bytes before it in its text.
+  /// The number of bytes before the value in its text.
   package var offset: Int
 
   package var isNull: Bool { if case .null = content { true } else { false } }
@@ -21,24 +21,25 @@ package struct JSONNode: Sendable {
   package var array: [JSONNode]? { if case .array(let elements) = content { elements } else { nil } }
   package var members: [JSONMember]? { if case .object(let members) = content { members } else { nil } }
 
-  /// The member of an object; nil where there is none, or this is no object. Names differ when their bytes do.
+  /// The value of the member with a name; nil if the object has no such member, or this is not an object. Names differ
+  /// if their bytes differ.
   package subscript(name: String) -> JSONNode? {
     members?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 
-  /// The value of the only member of an object, if that has this name.
+  /// The value of the only member of an object, if it has this name; otherwise nil.
   package func tagged(_ tag: String) -> JSONNode? {
     guard let members, members.count == 1, members[0].name == tag else { return nil }
     return members[0].value
   }
 
-  /// For a message: the text as JSON, cut short.
+  /// The value as JSON for messages, cut to 60 characters.
   package var shown: String {
     let text = written
     return text.count <= 60 ? text : text.prefix(59) + "…"
   }
 
-  /// The text as JSON; of an array or object only the first ten parts.
+  /// The value as JSON, with only the first ten parts of each array or object.
   var written: String {
     switch content {
     case .null: "null"
@@ -56,12 +57,13 @@ package struct JSONMember: Sendable {
   package var value: JSONNode
 }
 
-/// A text that is no JSON.
+/// An error in a text that should be JSON.
 package struct JSONSyntaxError: Error {
-  /// What should stand there: "a comma or a closing brace".
+  /// What was expected at the place: "a comma or a closing brace".
   package var missing: String
-  /// Bytes before the place.
+  /// The number of bytes before the place.
   package var offset: Int
-  /// There is JSON, but more of it than a reader takes: too many levels or values, or two members of one name.
+  /// Whether the text is JSON that the parser refuses: it has too many levels or values, or an object has two members
+  /// with one name.
   package var isRefused = false
 }

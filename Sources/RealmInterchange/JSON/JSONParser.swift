@@ -1,7 +1,8 @@
-/// Reads JSON as RFC 8259 has it, and nothing beyond that: no byte order mark, no comments, no comma behind the last element, no
-/// half of a surrogate pair.
+/// Parses JSON exactly by RFC 8259: a byte order mark, comments, a comma behind the last element and half a surrogate
+/// pair are errors.
 ///
-/// By hand: `JSONSerialization` makes one number of 1 and 1.0, loses digits of great ones, and tells no places.
+/// The parser is written by hand, because `JSONSerialization` makes the same number of 1 and 1.0, loses digits of great
+/// numbers, and gives no places.
 package struct JSONParser {
   private let bytes: [UInt8]
   private let mostLevels: Int
@@ -19,12 +20,12 @@ package struct JSONParser {
     self.mostValues = mostValues
   }
 
-  /// The value that a text is.
+  /// Parses a text that is one value.
   ///
   /// - Parameters:
-  ///   - mostLevels: so deep may objects and arrays stand in each other.
-  ///   - allowsRepeatedNames: two members of an object may have the same name.
-  ///   - mostValues: the text may hold so many values. Each takes some 100 bytes of memory.
+  ///   - mostLevels: the deepest allowed nesting of objects and arrays.
+  ///   - allowsRepeatedNames: whether two members of an object may have the same name.
+  ///   - mostValues: the most values that the text may have. Each takes about 100 bytes of memory.
   package static func value(
     of bytes: [UInt8], mostLevels: Int = 500, allowsRepeatedNames: Bool = false, mostValues: Int = 1 << 22
   ) throws(JSONSyntaxError) -> JSONNode {
@@ -36,7 +37,7 @@ package struct JSONParser {
     return value
   }
 
-  /// The value that a text begins with, and how many bytes it takes, with the blanks before it.
+  /// Parses the value at the start of a text. `length` is the number of its bytes, including the blanks before it.
   package static func prefix(
     of bytes: [UInt8], mostLevels: Int = 500
   ) throws(JSONSyntaxError) -> (value: JSONNode, length: Int) {
@@ -45,7 +46,9 @@ package struct JSONParser {
     return (value, parser.position)
   }
 
-  /// - Parameter level: so many objects and arrays stand around it.
+  /// Parses a value.
+  ///
+  /// - Parameter level: the number of objects and arrays around it.
   private mutating func value(level: Int) throws(JSONSyntaxError) -> JSONNode {
     skipSpace()
     guard let first = current else { throw missing("a value") }
@@ -90,7 +93,7 @@ package struct JSONParser {
   private mutating func object(level: Int) throws(JSONSyntaxError) -> [JSONMember] {
     try enter(level)
     var members: [JSONMember] = []
-    // Of few members each is compared; a set of names costs more.
+    // The names of up to 16 members are compared one by one, because that costs less than a set of names.
     var names: Set<[UInt8]> = []
     if take("}") { return members }
     repeat {
@@ -131,7 +134,7 @@ package struct JSONParser {
   private mutating func number() throws(JSONSyntaxError) -> String {
     let start = position
     if current == UInt8(ascii: "-") { position += 1 }
-    // No digit stands behind a zero that comes first.
+    // No digit can follow a zero at the start of a number.
     if current == UInt8(ascii: "0") { position += 1 } else { try digits() }
     if current == UInt8(ascii: ".") {
       position += 1
@@ -208,7 +211,7 @@ package struct JSONParser {
   private mutating func escapedScalar() throws(JSONSyntaxError) -> Unicode.Scalar {
     let first = try codeUnit()
     if let scalar = Unicode.Scalar(first) { return scalar }
-    // The first half of a surrogate pair, which counts only together with the second.
+    // The unit is half of a surrogate pair. Only a first half and a second half together are a character.
     guard first < 0xdc00, bytes[position...].starts(with: #"\u"#.utf8) else {
       throw missing("the other half of a surrogate pair")
     }

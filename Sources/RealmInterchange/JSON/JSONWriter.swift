@@ -1,10 +1,11 @@
-/// Appends JSON to bytes, without a string for each part: a dump of a million rows writes some ten millions of them.
+/// Appends JSON to an array of bytes. It makes no string for each part, because a dump of a million rows has some ten
+/// million parts.
 package struct JSONWriter {
   package private(set) var bytes: [UInt8] = []
 
   package init() {}
 
-  /// Forgets what was written, and keeps its room.
+  /// Removes what was written, and keeps the memory for more.
   package mutating func clear() { bytes.removeAll(keepingCapacity: true) }
 
   /// Appends text that is JSON already.
@@ -16,7 +17,7 @@ package struct JSONWriter {
 
   package mutating func bool(_ flag: Bool) { if flag { raw("true") } else { raw("false") } }
 
-  /// Appends a number, or `{"$int": "…"}` for one that readers which know doubles only would change.
+  /// Appends a number. If a reader that knows only doubles would change it, it is written as `{"$int": "…"}`.
   package mutating func integer(_ number: Int64) {
     if number.magnitude <= JSON.exactInteger { return plain(number) }
     raw(#"{"$int":""#)
@@ -24,7 +25,7 @@ package struct JSONWriter {
     raw(#""}"#)
   }
 
-  /// Appends a number, or `{"$int": "…"}` for one that readers which know doubles only would change.
+  /// Appends a number. If a reader that knows only doubles would change it, it is written as `{"$int": "…"}`.
   package mutating func integer(_ number: UInt64) {
     if number <= JSON.exactInteger { return digits(number) }
     raw(#"{"$int":""#)
@@ -50,7 +51,7 @@ package struct JSONWriter {
 
   // MARK: - Texts
 
-  /// Appends a text in quotation marks.
+  /// Appends a text as a JSON string.
   package mutating func string(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     if text.utf8.contains(where: Self.mayBeginEscape) {
@@ -61,8 +62,8 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a character that must be escaped may begin with a byte. Of those with two bytes the first is c2, of those with three it
-  /// is e2 or ef.
+  /// Whether a character that must be escaped may begin with a byte. If the character has two bytes, the first one is
+  /// c2; if it has three, the first one is e2 or ef.
   private static func mayBeginEscape(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == 0x22 || byte == 0x5c || byte == 0x7f || byte == 0xc2 || byte == 0xe2
       || byte == 0xef
@@ -81,11 +82,11 @@ package struct JSONWriter {
     }
   }
 
-  /// Appends an object of one member, which says what the text stands for.
+  /// Appends an object with one member, whose name says what the text means.
   ///
   /// - Parameters:
-  ///   - tag: with nothing in it that must be escaped.
-  ///   - text: the same.
+  ///   - tag: the name of the member, without characters that must be escaped.
+  ///   - text: the value, without characters that must be escaped.
   package mutating func tagged(_ tag: String, _ text: String) {
     raw(#"{""#)
     raw(tag)
@@ -94,7 +95,7 @@ package struct JSONWriter {
     raw(#""}"#)
   }
 
-  /// Appends bytes of a named tree: a string if they are text, and else base64 in an object.
+  /// Appends bytes of a named tree: a string if they are text, otherwise an object with base64.
   package mutating func bytesOrText(_ bytes: [UInt8]) {
     if let text = String(validating: bytes, as: UTF8.self) { return string(text) }
     tagged("$data", Base64.text(bytes))

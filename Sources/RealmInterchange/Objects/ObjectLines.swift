@@ -1,9 +1,9 @@
 package import RealmStorage
 
-/// The lines of a file's objects: all that its tables and named trees hold, from which `WholeImport` makes the file anew.
-/// docs/dump-format.md describes them.
+/// Writes the lines of a file's objects: everything that its tables and named trees hold. `WholeImport` makes an equal
+/// file from them. docs/dump-format.md describes the lines.
 package struct ObjectLines {
-  /// What the first line calls itself.
+  /// The name of the format on the first line.
   package static let format = "realm-objects"
   package static let version = 1
 
@@ -15,7 +15,7 @@ package struct ObjectLines {
     writer = try ObjectWriter(snapshot)
   }
 
-  /// The lines before the first object: the form, and each table with its columns.
+  /// The lines before the first object: the format, and each table with its columns.
   package func head() throws(StorageError) -> [String] {
     let format = JSON.object([
       ("format", JSON.string(Self.format)), ("version", "\(Self.version)"),
@@ -24,9 +24,10 @@ package struct ObjectLines {
     return [format] + (try snapshot.schemas().map { writer.names.json($0) })
   }
 
-  /// A line for each object of a table: `{"table": name, "object": {…}}`, with the `key` of its row if the table has no primary key.
+  /// Writes a line for each object of a table: `{"table": name, "object": {…}}`. If the table has no primary key, the
+  /// line also has the `key` of the row.
   ///
-  /// - Parameter put: takes a line, and answers whether more are wanted.
+  /// - Parameter put: takes a line, and returns whether it wants more lines.
   package func forEachObject(of table: Table, _ put: ([UInt8]) -> Bool) throws {
     let schema = table.schema
     let start = #"{"table":\#(JSON.string(schema.name)),"#
@@ -44,9 +45,9 @@ package struct ObjectLines {
     }
   }
 
-  /// A line for people for each object of a table: the table, the key of the row, and the object.
+  /// Writes a line for people for each object of a table: the table, the key of the row, and the object.
   ///
-  /// - Parameter put: takes a line, and answers whether more are wanted.
+  /// - Parameter put: takes a line, and returns whether it wants more lines.
   package func forEachText(of table: Table, _ put: ([UInt8]) -> Bool) throws {
     try forEachLine(table, put) { key, values, line in
       line.raw("\(JSON.shown(table.schema.name))\t\(key)\t")
@@ -54,11 +55,11 @@ package struct ObjectLines {
     }
   }
 
-  /// A line for each object of a table: the object, and nothing else.
+  /// Writes a line for each object of a table, with only the object.
   ///
   /// - Parameters:
-  ///   - rows: the keys of the rows; nil for all of them.
-  ///   - put: takes a line, and answers whether more are wanted.
+  ///   - rows: the keys of the rows; nil for all rows.
+  ///   - put: takes a line, and returns whether it wants more lines.
   package func forEachPlainObject(of table: Table, rows: [UInt64]? = nil, _ put: ([UInt8]) -> Bool) throws {
     guard let rows else {
       return try forEachLine(table, put) { _, values, line in

@@ -1,13 +1,14 @@
 package import RealmStorage
 
-/// Writes rows as objects: embedded objects stand in their owner, links are primary keys, values have the natural form of JSON where the
-/// type of their column tells the rest. docs/dump-format.md describes the form.
+/// Writes rows as JSON objects: embedded objects are inside their owners, links are primary keys, and values have the
+/// natural form of JSON if the type of their column says the rest. docs/dump-format.md describes the form.
 package final class ObjectWriter {
-  /// Embedded objects may stand in each other so deep, as in a file that is synced.
+  /// The deepest nesting of embedded objects that is written. Synced files have the same limit.
   package static let mostLevels = 256
   package let names: TableNames
   private let tables: [UInt32: Table]
-  /// Embedded objects of the object that is being written. Each belongs to one object; in a forged file one may stand in itself many times.
+  /// The embedded objects of the object that is being written. Each embedded object belongs to one object; in a forged
+  /// file, one may contain itself.
   private var parts: Set<Part> = []
 
   private struct Part: Hashable {
@@ -17,32 +18,35 @@ package final class ObjectWriter {
 
   package convenience init(_ snapshot: Snapshot) throws(StorageError) { self.init(try snapshot.tables()) }
 
-  /// - Parameter tables: all tables of a version, or of an open transaction.
+  /// Makes a writer of rows.
+  ///
+  /// - Parameter tables: all tables of a version or of an open transaction.
   package init(_ tables: [Table]) {
     names = TableNames(tables.map(\.schema))
     self.tables = Dictionary(tables.map { ($0.schema.id, $0) }) { first, _ in first }
   }
 
-  /// Appends the object that a row is.
+  /// Appends a row as a JSON object.
   ///
-  /// - Parameter values: in the order of the columns.
-  /// - Throws: `StorageError`; `InterchangeError` if embedded objects stand too deep in each other.
+  /// - Parameter values: the values in the order of the columns.
+  /// - Throws: `StorageError`; `InterchangeError` if embedded objects are nested too deeply, or one belongs to two
+  ///   objects.
   package func write(_ values: [Value], of schema: TableSchema, to writer: inout JSONWriter) throws {
     if !parts.isEmpty { parts = [] }
     try object(values, schema, 0, &writer)
   }
 
-  /// Appends the value of a column, as it stands in an object.
+  /// Appends the value of a column in the form that it has in an object.
   ///
-  /// - Throws: as `write(_:of:to:)`.
+  /// - Throws: the errors of `write(_:of:to:)`.
   package func write(_ value: Value, of column: Column, to writer: inout JSONWriter) throws {
     if !parts.isEmpty { parts = [] }
     try cell(value, column, 0, &writer)
   }
 
-  /// The field of CSV that a value is.
+  /// A value as a field of CSV.
   ///
-  /// - Throws: as `write(_:of:to:)`.
+  /// - Throws: the errors of `write(_:of:to:)`.
   package func field(_ value: Value, of column: Column, delimiter: UInt8) throws -> String {
     let text: String
     switch value {
@@ -67,7 +71,7 @@ package final class ObjectWriter {
       let value = try table.value(primary, ofRow: key)
     else { return try json(.link(key), column) }
     switch value {
-    // A field that begins so is taken for JSON.
+    // The import takes a field that begins with `{"$` for JSON.
     case .string(let text): return text.hasPrefix("{\"$") ? JSON.tagged("$primaryKey", text) : text
     case .null: return try json(.link(key), column)
     default: return value.fieldText
@@ -136,7 +140,9 @@ package final class ObjectWriter {
     }
   }
 
-  /// The primary key of the object that is linked to. Where it is null, or the table has none, an object tells that.
+  /// Appends a link as the primary key of the linked object. A primary key of null is written as
+  /// `{"$primaryKey":null}`. A link to a table without primary keys is written as `{"$link":…}` with the key of the
+  /// row.
   private func link(_ key: UInt64, to table: Table, _ writer: inout JSONWriter) throws {
     guard let column = table.schema.primaryKey, let value = try table.value(column, ofRow: key) else {
       return writer.single(.link(key))
@@ -144,7 +150,7 @@ package final class ObjectWriter {
     if case .null = value { writer.raw(#"{"$primaryKey":null}"#) } else { writer.natural(value) }
   }
 
-  /// As in a dump, but for links.
+  /// Appends a value of any type. All values but links have the same form as in a dump.
   private func mixed(_ value: Value, _ writer: inout JSONWriter) throws {
     switch value {
     case .typedLink(let id, let key):
@@ -188,7 +194,8 @@ extension Table {
 }
 
 extension JSONWriter {
-  /// The form of a value whose type the reader knows. What it can't tell exactly in that form has a tag, as in a dump.
+  /// Appends a value in the form for readers that know its type. A value that this form can't express exactly has a
+  /// tag, as in a dump.
   package mutating func natural(_ value: Value) {
     switch value {
     case .data(let bytes): string(Base64.text(bytes))
@@ -205,7 +212,7 @@ extension JSONWriter {
 }
 
 extension Value {
-  /// The natural form in JSON, without quotation marks around a text.
+  /// The natural form of the value in JSON. A text has no quotation marks around it.
   private var natural: String {
     var writer = JSONWriter()
     writer.natural(self)
@@ -213,7 +220,8 @@ extension Value {
     return text.hasPrefix("\"") ? String(text.dropFirst().dropLast()) : text
   }
 
-  /// The text of a single value in a field of CSV, which its column's type makes clear.
+  /// The text of a value that is not a collection, for a field of CSV. The type of its column makes clear what the text
+  /// means.
   fileprivate var fieldText: String {
     switch self {
     case .float(let number): number.special ?? "\(Double(number))"

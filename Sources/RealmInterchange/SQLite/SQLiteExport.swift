@@ -1,14 +1,14 @@
 package import RealmStorage
 
-/// Writes a version to a SQLite file: a table for each table, with the rows' keys as `_key`; a table for each column of lists, sets and maps; links as
-/// keys of rows.
+/// Writes a version to a SQLite file. Each table becomes a table that has the keys of its rows as `_key`. Each column
+/// of lists, sets or maps becomes a table of its own. Links are keys of rows.
 package final class SQLiteExport {
   private struct Target {
     let table: Table
     let name: String
-    /// The columns that stand in the table itself, by their positions, with their names.
+    /// The columns of the table itself, with their positions in the schema and their names.
     var columns: [(position: Int, name: String)] = []
-    /// The columns of collections, with the names of their tables.
+    /// The columns of collections, with their positions in the schema and the names of their tables.
     var collections: [(position: Int, table: String)] = []
   }
 
@@ -17,22 +17,22 @@ package final class SQLiteExport {
   private let names: TableNames
   private var taken: Set<[UInt8]> = []
   private var targets: [Target] = []
-  /// By the ids of tables.
+  /// The names of the tables, by their ids.
   private var places: [UInt32: String] = [:]
 
-  /// Makes a file where there is none; a caller moves it to its place.
+  /// Writes a new file. The caller moves it to its place.
   ///
   /// - Parameters:
   ///   - trees: the names of the named trees to write.
-  ///   - shownPath: is what messages call the file.
-  ///   - isInterrupted: is asked for each row; if it answers true, the export ends with an error.
-  /// - Throws: `InterchangeError` if the library is missing or can't write; `StorageError`.
+  ///   - shownPath: the path of the file in messages; nil if it is `path`.
+  ///   - isInterrupted: is called for each row and each entry. If it returns true, the export ends with an error.
+  /// - Throws: `InterchangeError` if SQLite's library is missing or can't write; `StorageError`.
   package static func write(
     _ snapshot: Snapshot, trees: [String], to path: String, shownAs shownPath: String? = nil,
     isInterrupted: @escaping () -> Bool = { false }
   ) throws {
     let file = try SQLiteFile(path: path, shownAs: shownPath ?? path)
-    // The file is thrown away if anything fails.
+    // The journal is not needed, because the caller deletes the file if anything fails.
     try file.run("PRAGMA journal_mode=OFF")
     try file.run("BEGIN")
     let export = SQLiteExport(file, try snapshot.tables(), isInterrupted)
@@ -64,11 +64,12 @@ package final class SQLiteExport {
     }
   }
 
-  /// Bytes are looked at: a mark behind a letter makes one character of both, which SQLite does not do.
+  /// A name that is not taken yet, made from another one. Names are compared by bytes, as in SQLite; as Swift strings,
+  /// a letter and a mark behind it would be one character.
   private func unique(_ name: String, _ taken: inout Set<[UInt8]>) -> String {
-    // SQLite knows no zero byte in a name.
+    // SQLite does not allow a zero byte in a name.
     var base = String(decoding: name.utf8.map { $0 == 0 ? UInt8(ascii: "_") : $0 }, as: UTF8.self)
-    // It keeps names that begin so for itself.
+    // SQLite reserves names that begin with `sqlite_`.
     if Self.folded(base).starts(with: "sqlite_".utf8) { base = "_" + base }
     var (found, number) = (base, 2)
     while !taken.insert(Self.folded(found)).inserted {
@@ -78,7 +79,7 @@ package final class SQLiteExport {
     return found
   }
 
-  /// SQLite does not tell letters of ASCII apart by their case.
+  /// The bytes of a name with small letters, because SQLite ignores the case of ASCII letters in names.
   private static func folded(_ name: String) -> [UInt8] {
     name.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
   }

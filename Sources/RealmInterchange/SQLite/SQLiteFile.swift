@@ -1,7 +1,7 @@
 import CRealmSQLite
 internal import RealmStorage
 
-/// A SQLite file that is being made.
+/// A SQLite file while it is written.
 final class SQLiteFile {
   private static let ok: CInt = 0
   private static let row: CInt = 100
@@ -9,11 +9,14 @@ final class SQLiteFile {
   /// SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN: https://sqlite.org/rescode.html.
   private static let ofTarget: Set<CInt> = [8, 10, 13, 14]
 
-  /// For messages: the file gets another name when it is complete.
+  /// The path in messages, which the file gets when it is complete.
   private let shownPath: String
   private var handle: OpaquePointer?
 
-  /// - Throws: `InterchangeError` if SQLite's library is not on this machine; it names the package that has it.
+  /// Makes the file.
+  ///
+  /// - Throws: `InterchangeError` if SQLite's library is missing on this machine, with the name of the package that has
+  ///   it; if the library is too old; or if it can't make the file.
   init(path: String, shownAs shownPath: String) throws(InterchangeError) {
     self.shownPath = shownPath
     switch cs_load() {
@@ -34,7 +37,7 @@ final class SQLiteFile {
     let statement = try prepared(sql)
     defer { cs_finalize(statement) }
     var code = cs_step(statement)
-    // Some statements answer rows, which nobody wants.
+    // Some statements return rows, which are not used.
     while code == Self.row { code = cs_step(statement) }
     try check(code)
   }
@@ -47,7 +50,7 @@ final class SQLiteFile {
 
   func finish(_ statement: OpaquePointer?) { cs_finalize(statement) }
 
-  /// Runs a statement with some values.
+  /// Runs a prepared statement with values for its parameters.
   func run(_ statement: OpaquePointer?, _ values: [SQLiteValue]) throws(InterchangeError) {
     for (position, value) in values.enumerated() { try bind(value, CInt(position + 1), statement) }
     try check(cs_step(statement))
@@ -81,7 +84,7 @@ final class SQLiteFile {
   }
 }
 
-/// What SQLite stores.
+/// A value in the form in which SQLite stores it.
 enum SQLiteValue {
   case null
   case integer(Int64)
@@ -89,7 +92,9 @@ enum SQLiteValue {
   case text(String)
   case blob([UInt8])
 
-  /// - Parameter names: of tables, for links in values of any type.
+  /// Makes SQLite's form of a value.
+  ///
+  /// - Parameter names: the names of the tables, for links in values of any type.
   init(_ value: Value, _ type: ColumnType, _ names: TableNames) {
     switch value {
     case .null: self = .null

@@ -1,14 +1,16 @@
 package import RealmStorage
 
-/// Moments as texts of ISO 8601: a day, a time to the second, maybe with a fraction, and the distance from universal
+/// Moments as texts of ISO 8601: a day, a time to the second, an optional fraction, and the distance from universal
 /// time, as in `2020-01-31T12:00:00.250Z` and `2020-01-31T14:00:00+02:00`.
 ///
-/// By hand: Foundation's readers differ between systems in the fractions and the days that they accept.
+/// The texts are read by hand, because Foundation's parsers differ between systems in the fractions and the days that
+/// they accept.
 package enum DateText {
-  /// From the beginning of the year 0 to that of 1970.
+  /// The number of days from the beginning of the year 0 to that of 1970.
   private static let daysTo1970 = 719_528
 
-  /// Of the years 0 to 9999, in universal time, with nine digits of a second's fraction or none; nil of other years.
+  /// A moment of the years 0 to 9999 as a text in universal time; nil for other years. A fraction of a second has nine
+  /// digits, and is left out if it is zero.
   package static func text(_ moment: Timestamp) -> String? {
     let days = moment.seconds / 86_400 - (moment.seconds % 86_400 < 0 ? 1 : 0)
     let day = Int(days) + daysTo1970
@@ -31,9 +33,9 @@ package enum DateText {
     return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
   }
 
-  /// Nil of a text that names no moment. Digits of a second behind the ninth do not count.
+  /// The moment that a text names; nil if it names none. Digits of a second behind the ninth are ignored.
   package static func moment(_ text: String) -> Timestamp? {
-    // Most texts are none, and are told apart by little.
+    // Most strings that are tested are not dates, and this check finds that quickly.
     guard text.utf8.count >= 20, text.utf8.dropFirst(4).first == UInt8(ascii: "-") else { return nil }
     var reader = Reader(text)
     return reader.moment()
@@ -85,7 +87,7 @@ extension DateText {
       return Self.number(of: digits)
     }
 
-    /// In nanoseconds.
+    /// Reads the fraction of a second, in nanoseconds; 0 if there is none.
     private mutating func fraction() -> Int? {
       guard take(".") else { return 0 }
       let digits = rest.prefix(while: Self.isDigit)
@@ -95,7 +97,7 @@ extension DateText {
       return (counted.count..<9).reduce(Self.number(of: counted)) { number, _ in number * 10 }
     }
 
-    /// In seconds, positive in the east.
+    /// Reads the distance from universal time in seconds, which is positive in the east.
     private mutating func distanceFromUniversalTime() -> Int? {
       if take("Z") { return 0 }
       let isWest = take("-")

@@ -17,7 +17,8 @@ package enum Hexadecimal {
     return String(repeating: "0", count: max(0, digits - text.count)) + text
   }
 
-  /// The bytes that digits tell, in either case; nil for anything but an even count of digits.
+  /// The bytes that hexadecimal digits in either case give; nil if there is another character, or the number of digits
+  /// is odd.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
@@ -44,18 +45,18 @@ package enum Hexadecimal {
 package enum Base64 {
   package static func text(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-  /// Nil for a text that is no base64.
+  /// The bytes of a base64 text; nil if the text is not base64.
   package static func bytes(_ text: String) -> [UInt8]? { Data(base64Encoded: text).map { [UInt8]($0) } }
 }
 
-/// A UUID as 32 digits in five groups.
+/// A UUID as 32 hexadecimal digits in five groups.
 package enum UUIDText {
   package static func text(_ bytes: [UInt8]) -> String {
     [bytes[0..<4], bytes[4..<6], bytes[6..<8], bytes[8..<10], bytes[10..<16]]
       .map { Hexadecimal.text($0) }.joined(separator: "-")
   }
 
-  /// Nil for a text of another form.
+  /// The bytes of a UUID; nil if the text has another form.
   package static func bytes(_ text: String) -> [UInt8]? {
     guard text.utf8.count == 36 else { return nil }
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)

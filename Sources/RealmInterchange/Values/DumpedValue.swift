@@ -1,6 +1,6 @@
 package import RealmStorage
 
-/// The form of values that docs/dump-format.md describes, which keeps every bit.
+/// Writes values in the form that docs/dump-format.md describes, which keeps every bit.
 extension JSONWriter {
   package mutating func value(_ value: Value, of column: Column, _ names: TableNames) {
     switch value {
@@ -11,12 +11,12 @@ extension JSONWriter {
     }
   }
 
-  /// The same of a value, or of an element of a collection, of a type.
+  /// Appends a value that is not a collection, or an element of a collection, of a type.
   package mutating func value(_ value: Value, ofOne type: ColumnType, _ names: TableNames) {
     if type == .mixed { mixed(value, names) } else { single(value) }
   }
 
-  /// What does not tell its type by itself has a tag.
+  /// Appends a value of any type. If JSON does not show the type of the value, the value has a tag.
   package mutating func mixed(_ value: Value, _ names: TableNames) {
     switch value {
     case .int(let number):
@@ -40,14 +40,15 @@ extension JSONWriter {
     }
   }
 
-  /// A value that is neither nested nor a link that names its table.
+  /// Appends a value that is neither a list, a map, nor a link that names its table. Such values become null.
   package mutating func single(_ value: Value) {
     switch value {
     case .null: null()
     case .bool(let flag): bool(flag)
     case .int(let number): integer(number)
     case .float(let number):
-      // As the double equal to it: then readers that round to a double first get the same float.
+      // The number is written as the double that equals it, so that readers that round to a double first get the same
+      // float.
       if let special = number.special { tagged("$float", special) } else { raw("\(Double(number))") }
     case .double(let number):
       if let special = number.special { tagged("$double", special) } else { raw("\(number)") }
@@ -77,7 +78,7 @@ extension JSONWriter {
     raw("]")
   }
 
-  /// Pairs of keys and values.
+  /// Appends a map as an array of pairs of a key and a value.
   private mutating func map(_ map: ValueMap, _ write: (inout JSONWriter, Value) -> Void) {
     raw("[")
     for (position, entry) in zip(map.keys, map.values).enumerated() {
@@ -92,14 +93,14 @@ extension JSONWriter {
 }
 
 extension Value {
-  /// The form that docs/dump-format.md describes of a value of a column.
+  /// The value of a column in the form that docs/dump-format.md describes.
   package func json(of column: Column, _ names: TableNames) -> String {
     var writer = JSONWriter()
     writer.value(self, of: column, names)
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// The same of a value, or of an element of a collection, of a type.
+  /// The same form of a value that is not a collection, or of an element of a collection, of a type.
   package func json(ofOne type: ColumnType, _ names: TableNames) -> String {
     var writer = JSONWriter()
     writer.value(self, ofOne: type, names)
@@ -108,14 +109,15 @@ extension Value {
 }
 
 extension Float {
-  /// The form of a number that JSON can't hold, nil for others. There are many NaN: its bits tell which it is.
+  /// The text of a number that JSON can't express; nil for other numbers. For a NaN, the text has all its bits, because
+  /// there are many NaNs.
   package var special: String? {
     isNaN ? "NaN:" + Hexadecimal.text(UInt64(bitPattern), digits: 8) : Double(self).special
   }
 }
 
 extension Double {
-  /// The form of a number that JSON can't hold, nil for others.
+  /// The text of a number that JSON can't express; nil for other numbers.
   package var special: String? {
     switch floatingPointClass {
     case .positiveInfinity: "Infinity"

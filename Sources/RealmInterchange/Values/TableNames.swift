@@ -1,17 +1,17 @@
 package import RealmStorage
 
-/// Writes schemas as JSON; links name the table that they lead to.
+/// Writes schemas as JSON, in which links name the tables that they lead to.
 package struct TableNames: Sendable {
   private let names: [UInt32: String]
 
   package subscript(table: UInt32) -> String? { names[table] }
 
   package init(_ schemas: [TableSchema]) {
-    // Ids come from the file: of two that are alike the first counts.
+    // The ids come from the file. If two tables have the same id, the first one counts.
     names = Dictionary(schemas.map { ($0.id, $0.name) }) { first, _ in first }
   }
 
-  /// A table with its columns, as a line of a dump.
+  /// A table with its columns as a line of a dump.
   package func json(_ schema: TableSchema, rows: Int? = nil) -> String {
     var members = [("table", JSON.string(schema.name)), ("embedded", JSON.bool(schema.isEmbedded))]
     if let rows { members.append(("rows", "\(rows)")) }
@@ -35,7 +35,7 @@ package struct TableNames: Sendable {
 }
 
 extension ColumnType {
-  /// Stands in dumps: never rename.
+  /// The name of the type in dumps. It must never change.
   package var name: String {
     switch self {
     case .bool: "bool"
@@ -55,7 +55,7 @@ extension ColumnType {
 }
 
 extension ColumnCollection {
-  /// Stands in dumps: never rename.
+  /// The name of the collection in dumps. It must never change.
   package var name: String {
     switch self {
     case .none: "none"
@@ -67,7 +67,7 @@ extension ColumnCollection {
 }
 
 extension ColumnIndex {
-  /// Stands in dumps: never rename.
+  /// The name of the index in dumps. It must never change.
   package var name: String {
     switch self {
     case .none: "none"

@@ -1,7 +1,7 @@
 package import RealmStorage
 
 extension Value {
-  /// For people: short, on one line, and not meant to be read back.
+  /// The value as a short text for people. It is on one line, and can't be read back exactly.
   package var text: String {
     switch self {
     case .null: "null"

@@ -90,15 +90,15 @@ extension BindingRun {
     case .value(let value): return BoundConstant(value: value, isArgument: true, range: range)
     case .keyPath(let text): return BoundConstant(value: .string(text), isArgument: true, range: range)
     case .list(let elements):
-      // A list in a list: only a value of any type equals one.
+      // Only a value of any type can equal a list inside a list.
       return BoundConstant(value: try value(elements, range), isArgument: true, range: range)
     case .object: throw shapesNotSupported(range)
     }
   }
 
-  /// The lists in an argument as one value.
+  /// An argument that is a list, with the lists inside it, as one value.
   private func value(_ elements: [QueryArgument], _ range: SourceRange) throws(QueryError) -> Value {
-    /// Lists that are not complete, with how many of their elements are.
+    /// The lists that are not complete, the outermost first. `values` has the elements that are done.
     var open: [(elements: [QueryArgument], values: [Value])] = [(elements, [])]
     while true {
       let last = open.count - 1
@@ -121,7 +121,7 @@ extension BindingRun {
     }
   }
 
-  /// `obj('Class', key)`. Null stands for an object that is not there.
+  /// The object that `obj('Class', key)` names. The value is null if there is no such object.
   private func object(
     _ className: String, _ key: QuerySyntax.ObjectKey, _ range: SourceRange
   ) throws(QueryError) -> BoundConstant {
@@ -151,7 +151,7 @@ extension BindingRun {
 
   // MARK: Arithmetic
 
-  /// A chain of arithmetic with all the chains in it, without recursion.
+  /// The steps that compute a chain of arithmetic and all chains inside it. The method does not recurse.
   private func arithmetic(_ index: Int) throws(QueryError) -> BoundArithmetic {
     enum Task {
       case node(Int)
@@ -229,7 +229,7 @@ extension Expression.Arithmetic {
 }
 
 extension ColumnType {
-  /// The type that a number of this one and of the other are computed in.
+  /// The type in which a number of type `left` and a number of type `right` are computed.
   fileprivate static func widest(_ left: ColumnType, _ right: ColumnType) -> ColumnType {
     let order: [ColumnType] = [.mixed, .decimal128, .double, .float]
     return order.first { $0 == left || $0 == right } ?? .int64

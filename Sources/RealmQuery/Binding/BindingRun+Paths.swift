@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension BindingRun {
-  /// Looks up the names of a path.
+  /// The columns and links that the names of a path stand for.
   func resolve(_ path: QuerySyntax.Path, _ scope: Int) throws(QueryError) -> ResolvedPath {
     var walk = PathWalk(self, path.range, from: scopes[scope].table)
     var steps = path.steps
@@ -31,7 +31,7 @@ extension BindingRun {
     return walk.finished()
   }
 
-  /// Whether a name that begins with `$` is that of the element in scope, and not that of a property.
+  /// Whether a name that begins with `$` stands for the element of the scope, and not for a property.
   private func isElement(_ name: String, _ scope: Int, _ range: SourceRange) throws(QueryError) -> Bool {
     if scopes[scope].variable == name { return true }
     var outer = scopes[scope].parent
@@ -47,7 +47,7 @@ extension BindingRun {
     throw invalid("There is no variable \(QueryError.shown(name)) in this place", range)
   }
 
-  /// The steps of a key path that an argument of RQL gives.
+  /// The steps of the key path that an argument of an RQL query gives.
   private func keyPath(_ position: Int, _ range: SourceRange) throws(QueryError) -> [QuerySyntax.Step] {
     let text: String
     switch try argument(position, range) {
@@ -90,7 +90,9 @@ extension BindingRun {
     return steps
   }
 
-  /// Follows a step, and answers how many it has taken.
+  /// Follows a step.
+  ///
+  /// - Returns: the number of steps that were taken: 2 if the step includes the next one, otherwise 1.
   private func follow(
     _ step: QuerySyntax.Step, _ next: QuerySyntax.Step?, isLast: Bool, _ walk: inout PathWalk
   ) throws(QueryError) -> Int {
@@ -148,7 +150,7 @@ extension BindingRun {
     }
   }
 
-  /// Key paths of formats have one operator at most.
+  /// Throws if a key path of a format has more than one operator.
   private func checkOperators(_ steps: [QuerySyntax.Step], _ walk: PathWalk) throws(QueryError) {
     var count = 0
     for step in steps {

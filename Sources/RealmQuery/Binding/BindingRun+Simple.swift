@@ -1,9 +1,12 @@
 import RealmStorage
 
 extension BindingRun {
-  /// The test of a property of the object itself, which holds one value, against one constant; nil for all others, and where the constant does not fit.
+  /// The test of a property of the tested object against a constant, without the descriptions of both sides. Most tests
+  /// have this form, and this method is the fast way for them.
   ///
-  /// Most tests are such. They become what the rules of the languages make of them, without the descriptions of their sides.
+  /// It returns nil if the test has another form, if the property holds objects, several values or values of any type,
+  /// or if the constant does not fit. The general method then makes the test or throws an error. The result follows the
+  /// same rules of the languages as that of the general method.
   func simpleTest(_ test: TestSyntax) -> Predicate? {
     guard case .compare(let comparison) = test.testOperator, test.options.isEmpty,
       nodes[test.left].quantifier == nil, nodes[test.right].quantifier == nil,

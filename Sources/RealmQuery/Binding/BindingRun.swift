@@ -1,26 +1,27 @@
 import RealmStorage
 
-/// Binds one query. Two loops go over its nodes: backwards, for the table that each node's names are looked up in, then forwards, for what each condition becomes.
+/// Binds one query. Two loops go over its nodes. The first loop goes backwards and finds the table in which the names
+/// of each node are looked up. The second loop goes forwards and makes the predicate of each condition.
 final class BindingRun {
   /// The object or the element that conditions are about.
   struct Scope {
     var table: QueryTable
-    /// The name that the condition of a subquery has for the element.
+    /// The name of the element in the condition of a subquery; nil in the scope of the whole query.
     var variable: String?
-    /// The scope around; nil of the query's own.
+    /// The index of the scope around this one; nil for the scope of the whole query.
     var parent: Int?
-    /// How many subqueries it stands in.
+    /// The number of subqueries around the conditions of this scope.
     var depth = 0
   }
 
   let binder: QueryBinder
   let nodes: [QuerySyntax.Node]
   private(set) var scopes: [Scope]
-  /// For each node its scope; empty where there is only one.
+  /// The scope of each node, by the index of the node. It is empty if there is only one scope.
   private var scopeOfNode: [Int] = []
-  /// For the node of each subquery the links to its elements.
+  /// The links that lead to the elements of each subquery, by the index of its node.
   private var collections: [Int: [ValuePath.Step]] = [:]
-  /// For each node that is a condition, what it became.
+  /// The predicate of each node that is a condition, by the index of the node. Other nodes have `.always`.
   private var results: [Predicate] = []
 
   var isFormat: Bool { binder.language == .predicateFormat }
@@ -87,7 +88,7 @@ final class BindingRun {
     }
   }
 
-  /// Makes the scope of a subquery's condition.
+  /// Makes the scope of a subquery's condition, and returns its index.
   private func enter(
     _ subquery: QuerySyntax.Subquery, _ node: Int, from scope: Int
   ) throws(QueryError) -> Int {
@@ -112,7 +113,7 @@ final class BindingRun {
     return scopes.count - 1
   }
 
-  /// The links to the elements of a subquery's collection, and the table that they are in.
+  /// The links to the elements of a subquery's collection, and the table of these elements.
   private func elements(
     _ path: QuerySyntax.Path, _ scope: Int
   ) throws(QueryError) -> ([ValuePath.Step], QueryTable) {
@@ -143,7 +144,7 @@ final class BindingRun {
 
   // MARK: Subqueries
 
-  /// The number of elements that meet the condition of a subquery.
+  /// The path whose value is the number of elements that meet the condition of a subquery.
   func count(_ subquery: QuerySyntax.Subquery, _ node: Int) -> ResolvedPath {
     ResolvedPath(
       end: .subquery(collections[node] ?? [], results[subquery.condition]), type: .int64, form: .subquery,
@@ -151,7 +152,7 @@ final class BindingRun {
   }
 }
 
-/// A test whose sides are named by their nodes.
+/// A test in the syntax tree. The sides are the indexes of their nodes.
 struct TestSyntax {
   var left: Int
   var testOperator: QuerySyntax.TestOperator

@@ -1,8 +1,9 @@
 import RealmStorage
 
-/// How a constant of RQL becomes a value of the type that it is compared with.
+/// The rules by which a constant of RQL becomes a value of the type that it is compared with.
 enum ConstantRules {
-  /// The value of the other side's type, or the same value where it compares as it is; nil where it does not compare.
+  /// The constant as a value of a type, or as its own value if that compares with the type as it is; nil if the two do
+  /// not compare.
   static func adapted(_ constant: BoundConstant, to type: ColumnType) -> Value? {
     switch (type, constant.value) {
     case (_, .null): .null
@@ -37,7 +38,8 @@ enum ConstantRules {
     return Int64(exactly: number).map { .int($0) } ?? .double(number)
   }
 
-  /// A decimal, which is read from the digits again where they are known.
+  /// The constant as a decimal; nil if it is not a number. If its digits are known, they are read again as a decimal,
+  /// so that no digit is lost to a double.
   static func decimal(_ constant: BoundConstant) -> Value? {
     let number: DecimalNumber? =
       switch constant.value {
@@ -55,7 +57,7 @@ enum ConstantRules {
 
   // MARK: Numbers in strings
 
-  /// The longest part at the start of a text that is a number, without blanks before it; empty where there is none.
+  /// The longest start of a text, after blanks, that is a number; empty if no number starts there.
   private static func leadingDigits(_ text: String) -> String {
     let bytes = Array(text.utf8.drop { $0 == 0x20 || (0x09...0x0d).contains($0) })
     func digits(_ start: Int) -> Int {
@@ -96,7 +98,7 @@ enum ConstantRules {
 
   // MARK: UUIDs
 
-  /// A UUID in its usual text of 36 characters.
+  /// The UUID that a text of 36 characters gives in the usual form; nil if the text has another form.
   static func uuid(_ text: String) -> SixteenBytes? {
     let characters = Array(text.utf8)
     guard characters.count == 36 else { return nil }

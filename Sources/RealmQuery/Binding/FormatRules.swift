@@ -1,8 +1,8 @@
 import RealmStorage
 
-/// Which values formats take for properties.
+/// The rules for the values that formats accept for properties.
 enum FormatRules {
-  /// The value of a type that a constant stands for; nil where it stands for none. Null and links are checked elsewhere.
+  /// The constant as a value of a type; nil if the type does not accept it. Null and links are checked elsewhere.
   static func checked(_ constant: BoundConstant, _ type: ColumnType) -> Value? {
     switch (type, constant.value) {
     case (.mixed, .link): nil
@@ -24,7 +24,7 @@ enum FormatRules {
     }
   }
 
-  /// A double as a float, where it is one that a float can hold.
+  /// The double rounded to a float; nil if its magnitude is greater than that of each finite float. NaN stays NaN.
   private static func float(_ number: Double) -> Value? {
     let isInRange = number.isNaN || abs(number) <= Double(Float.greatestFiniteMagnitude)
     return isInRange ? .float(Float(number)) : nil

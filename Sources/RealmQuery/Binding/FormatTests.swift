@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// Tests by the rules of the format of NSPredicate.
+/// The tests by the rules of the format of `NSPredicate`.
 extension BindingRun {
   /// A test of a path against constants, or against another path.
   struct FormatTest {
@@ -8,9 +8,9 @@ extension BindingRun {
     var quantifier: Relation.Quantifier?
     var testOperator: QuerySyntax.TestOperator
     var options: QuerySyntax.TestOptions
-    /// Whether ANY may be left out.
+    /// Whether the test means ANY if no quantifier is written.
     var impliesAny: Bool
-    /// The place of the path.
+    /// The place of the path in the text.
     var pathRange: SourceRange
     var range: SourceRange
   }
@@ -50,7 +50,8 @@ extension BindingRun {
     }
   }
 
-  /// The operator of a test whose constant stands on the left, where the key path stands there.
+  /// The operator and the quantifier of a test whose constant is on the left, for the same test with the path on the
+  /// left.
   private func mirrored(
     _ test: TestSyntax, _ constant: TestOperand, _ path: ResolvedPath, _ range: SourceRange
   ) throws(QueryError) -> (QuerySyntax.TestOperator, Relation.Quantifier?) {
@@ -76,7 +77,7 @@ extension BindingRun {
 
   // MARK: Checks
 
-  /// Whether ANY stands where it must, and nowhere else.
+  /// Throws if ANY or NONE is missing before several values, or is written where it is not allowed.
   private func checkQuantifier(_ test: FormatTest) throws(QueryError) {
     let path = test.path
     switch path.form {
@@ -98,7 +99,7 @@ extension BindingRun {
     }
   }
 
-  /// Whether the type of the path has the operator, with its options.
+  /// Throws if values of the path's type can't be tested by the operator with its options.
   private func checkOperator(_ test: FormatTest) throws(QueryError) {
     let type = test.path.type
     let isText = type == .string || type == .data
@@ -128,7 +129,7 @@ extension BindingRun {
     }
   }
 
-  /// The value of the type of a path that a constant stands for.
+  /// The constant as a value of the type of the path. Throws if the path does not accept it.
   private func checked(_ constant: BoundConstant, _ test: FormatTest) throws(QueryError) -> Value {
     let path = test.path
     if case .null = constant.value {
@@ -175,7 +176,8 @@ extension BindingRun {
     return test.quantifier == Relation.Quantifier.none ? .not(found) : found
   }
 
-  /// The constant on one side. A value of any type may equal a list.
+  /// The constant of one side; nil if it is a list. A list in an argument is one constant if the path has values of any
+  /// type, because such a value may equal a list.
   private func single(_ operand: TestOperand, _ test: FormatTest) throws(QueryError) -> BoundConstant? {
     if let constant = operand.constant { return constant }
     guard let list = operand.list, operand.isArgument, test.path.type == .mixed else { return nil }
@@ -186,7 +188,7 @@ extension BindingRun {
     Relation.Side(test.path.expression, test.path.isMany ? .any : nil)
   }
 
-  /// Whether one of the path's values passes.
+  /// The condition that a value of the path passes the test against one constant.
   private func oneTest(_ test: FormatTest, _ value: Value) throws(QueryError) -> Predicate {
     let engineTest: Relation.Test
     var isNegated = false
@@ -206,7 +208,7 @@ extension BindingRun {
       let options = test.path.type == .data ? [] : TextOptions(test.options)
       engineTest = .text(match, options: options)
     }
-    // In values of any type, data with the bytes of a string counts as the string.
+    // Data with the bytes of a string counts as equal to the string if the path has values of any type.
     guard test.path.type == .mixed, case .string(let text) = value else {
       return made(test, engineTest, value)
     }
@@ -269,7 +271,7 @@ extension BindingRun {
     let path = test.path
     if !path.isCollection, let column = path.columnPath { return .between(column, low, high) }
     if !path.isCollection, path.form == .value, case .value(let column) = path.end {
-      // One object must meet both bounds.
+      // The same object must meet both bounds, so a subquery counts the objects that do.
       let found = Predicate.between(ColumnPath(column), low, high)
       let count = ValuePath([], .subquery(path.steps, found))
       return .test(.init(.path(count)), .compare(.greater), .init(.constant(.int(0))))
@@ -342,7 +344,7 @@ extension BindingRun {
 }
 
 extension ResolvedPath {
-  /// Whether it is a number that is computed of a collection.
+  /// Whether the path ends in a number that is computed from a collection.
   fileprivate var isComputed: Bool {
     switch form {
     case .count, .aggregate: true

@@ -3,7 +3,7 @@ import RealmStorage
 extension PathWalk {
   // MARK: Subscripts
 
-  /// Goes to an element of what the path has led to, or to each.
+  /// Goes to one element of the place that the path has led to, or to all its elements.
   mutating func subscripted(_ step: ValuePath.InnerStep) throws(QueryError) {
     switch place {
     case .column(let position): try subscripted(step, position)
@@ -34,7 +34,7 @@ extension PathWalk {
         column: position, steps: [step], type: column.type, target: column.target, isMany: step == .all))
   }
 
-  /// Why a subscript can't follow a column; nil where it can.
+  /// The reason why a subscript can't follow a column, in words; nil if it can follow.
   private func refusal(of step: ValuePath.InnerStep, _ column: Column) -> String? {
     let isKey = if case .key = step { true } else { false }
     switch column.collection {
@@ -76,7 +76,7 @@ extension PathWalk {
     }
   }
 
-  /// Goes to the values of a collection.
+  /// Goes to the values of a map. In RQL, this also goes to the elements of other collections.
   mutating func values() throws(QueryError) {
     switch place {
     case .column(let position) where column(position).collection == .map: return
@@ -87,14 +87,14 @@ extension PathWalk {
     }
   }
 
-  /// Nothing follows the place.
+  /// Ends the path at the current place, so that no step can follow.
   private mutating func end(of form: ResolvedPath.Form, _ type: ColumnType) {
     var path = finished()
     (path.form, path.type, path.target) = (form, type, 0)
     place = .end(path)
   }
 
-  /// Goes to the number of elements or bytes.
+  /// Goes to the number of elements, bytes or links.
   mutating func count(isSize: Bool) throws(QueryError) {
     var path = finished()
     switch place {
@@ -128,7 +128,7 @@ extension PathWalk {
     place = .end(path)
   }
 
-  /// Goes to the type of each value.
+  /// Goes to the type of each value, which only values of any type have.
   mutating func type() throws(QueryError) {
     var path = finished()
     guard path.type == .mixed, path.form == .value || path.form == .inner else {
@@ -142,7 +142,7 @@ extension PathWalk {
 
   // MARK: Aggregates
 
-  /// Goes to one number of the values of a collection, or of a property of its objects.
+  /// Goes to an aggregate of the values of a collection, or of a property of the objects of a collection.
   mutating func aggregate(_ aggregate: QuerySyntax.Aggregate, of name: String?) throws(QueryError) {
     guard let name else {
       guard case .column(let position) = place, column(position).isCollection,
@@ -188,7 +188,7 @@ extension PathWalk {
     path.form = .aggregate(aggregate)
     path.isOptional = aggregate != .sum
     (path.type, path.target) = (column.type, 0)
-    // In formats constants fit the values that are aggregated.
+    // In formats, a constant has to fit the values that are aggregated, so the type stays theirs.
     if !isFormat {
       switch (aggregate, column.type) {
       case (.average, .int64), (.average, .float), (.sum, .float): path.type = .double

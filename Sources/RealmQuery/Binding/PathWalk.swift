@@ -1,19 +1,19 @@
 import RealmStorage
 
-/// Follows a path from a table on, name by name.
+/// Follows a path name by name, from a table on.
 struct PathWalk {
   /// The place that the steps so far lead to.
   enum Place {
-    /// A row, or several.
+    /// A row, or several rows.
     case row
-    /// A column of the row.
+    /// A column of the row, by its position in the schema.
     case column(Int)
     case inside(Inside)
-    /// A value behind which no step may stand: the path ends here.
+    /// The end of a path that no step can follow.
     case end(ResolvedPath)
   }
 
-  /// In a collection, or in a mixed value.
+  /// A place inside a collection or inside a value of any type.
   struct Inside {
     var column: Int
     var steps: [ValuePath.InnerStep]
@@ -26,7 +26,7 @@ struct PathWalk {
   let range: SourceRange
   var table: QueryTable
   var steps: [ValuePath.Step] = []
-  /// How many of the steps lead to several rows.
+  /// The number of steps that lead to several rows.
   var manySteps = 0
   var place = Place.row
 
@@ -45,7 +45,7 @@ struct PathWalk {
 
   // MARK: Rows
 
-  /// Follows the links of a column.
+  /// Follows the links of a column to the rows that they lead to.
   mutating func hop(_ position: Int) throws(QueryError) {
     let column = column(position)
     guard let next = run.binder.names.find(column.target) else {
@@ -67,7 +67,8 @@ struct PathWalk {
     place = .row
   }
 
-  /// Follows the links of the column that the path has led to, if it has led to one.
+  /// Goes to the linked rows if the path has led to a column of links. Throws if the place is neither a row nor such a
+  /// column.
   mutating func enterRow(_ what: String) throws(QueryError) {
     switch place {
     case .row: return
@@ -81,7 +82,7 @@ struct PathWalk {
     }
   }
 
-  /// Goes to a property of the row.
+  /// Goes to a property of the row: a column, or an inverse link.
   mutating func property(_ name: String) throws(QueryError) {
     switch table.find(name) {
     case .column(let position): place = .column(position)
@@ -96,7 +97,7 @@ struct PathWalk {
       "`\(table.name)` has no property \(QueryError.shown(name))", suggestion: table.nearest(to: name))
   }
 
-  /// Goes to the objects whose property links here.
+  /// Goes to the objects that link to this row by a property of their class.
   mutating func links(from className: String, property: String) throws(QueryError) {
     try enterRow("@links")
     guard let source = run.binder.names.find(className) else {
@@ -184,7 +185,7 @@ struct PathWalk {
 
   // MARK: The end
 
-  /// The path as a whole, where its last step was taken.
+  /// The whole path that the steps so far give.
   func finished() -> ResolvedPath {
     var path = ResolvedPath(end: .row, type: .link, form: .row, owner: table)
     path.steps = steps

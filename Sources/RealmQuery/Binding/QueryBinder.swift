@@ -16,11 +16,12 @@ public enum QueryLanguage: Sendable {
 /// - Returns: the key of the row; nil if there is no such object.
 public typealias ObjectLookup = (_ table: UInt32, _ key: Value) -> UInt64?
 
-/// Turns the parsed text of a query into a predicate or a plan for the engine: it looks up the names, and checks the values.
+/// Turns the parsed text of a query into a predicate or a plan for the engine: it looks up the names, and checks the
+/// values.
 ///
-/// An object as an argument is `.value(.typedLink(table:row:))`. The row `UInt64.max` stands for an object that belongs to no
-/// realm, and that equals nothing. Binding takes time in proportion to the number of nodes, and uses no more stack for deep trees
-/// than for flat ones.
+/// An object as an argument is `.value(.typedLink(table:row:))`. The row `UInt64.max` stands for an object that belongs
+/// to no realm, and that equals nothing. Binding takes time in proportion to the number of nodes, and uses no more
+/// stack for deep trees than for flat ones.
 public struct QueryBinder {
   let names: QueryNames
   let table: UInt32
@@ -48,8 +49,8 @@ public struct QueryBinder {
 
   /// The predicate of a query that is only a condition.
   ///
-  /// - Throws: `QueryError` if a name is unknown, a value does not fit its place, the query says something that can't be tested,
-  ///   or it has SORT, DISTINCT or LIMIT.
+  /// - Throws: `QueryError` if a name is unknown, a value does not fit its place, the query says something that can't
+  ///   be tested, or it has SORT, DISTINCT or LIMIT.
   public func predicate(_ syntax: QuerySyntax) throws(QueryError) -> Predicate {
     let run = try BindingRun(self, syntax.nodes)
     guard syntax.descriptors.isEmpty else {
@@ -59,11 +60,11 @@ public struct QueryBinder {
     return try run.condition()
   }
 
-  /// The plan of a query: its condition, and SORT, DISTINCT and LIMIT as steps. If several SORTs follow one another, the last one
-  /// counts most.
+  /// The plan of a query: its condition, and SORT, DISTINCT and LIMIT as steps. If several SORTs follow one another,
+  /// the last one counts most.
   ///
-  /// - Throws: `QueryError` if a name is unknown, a value does not fit its place, the query says something that can't be tested,
-  ///   or a descriptor has a path by which rows can't be sorted.
+  /// - Throws: `QueryError` if a name is unknown, a value does not fit its place, the query says something that can't
+  ///   be tested, or a descriptor has a path by which rows can't be sorted.
   public func plan(_ syntax: QuerySyntax) throws(QueryError) -> RowPlan {
     let run = try BindingRun(self, syntax.nodes)
     var plan = RowPlan(table: table, predicate: try run.condition())

@@ -1,6 +1,7 @@
 import RealmStorage
 
-/// The meaning of the names in queries: the tables with their columns, other names of columns, and names of inverse links.
+/// The meaning of the names in queries: the tables with their columns, other names of columns, and names of inverse
+/// links.
 ///
 /// It is made once for a schema. Each name of a query is then looked up in a dictionary.
 public final class QueryNames: Sendable {
@@ -20,8 +21,8 @@ public final class QueryNames: Sendable {
   private let byID: [UInt32: QueryTable]
   private let byName: [String: QueryTable]
 
-  /// Makes the names that a file gives without a program: columns have their stored names, and inverse links are written
-  /// `@links.Class.property`.
+  /// Makes the names that a file gives without a program: columns have their stored names, and inverse links are
+  /// written `@links.Class.property`.
   public convenience init(tables: [TableSchema]) {
     self.init(tables: tables, aliases: [:], inverses: [:], classes: [:])
   }
@@ -30,10 +31,10 @@ public final class QueryNames: Sendable {
   ///
   /// - Parameters:
   ///   - tables: the tables.
-  ///   - aliases: by the ids of tables, other names of columns, each with the stored name or another alias. A query that uses an
-  ///     alias that leads back to itself is an error.
-  ///   - inverses: by the ids of tables, inverse links by their names. An inverse link whose table or column does not exist is
-  ///     ignored.
+  ///   - aliases: by the ids of tables, other names of columns, each with the stored name or another alias. A query
+  ///     that uses an alias that leads back to itself is an error.
+  ///   - inverses: by the ids of tables, inverse links by their names. An inverse link whose table or column does not
+  ///     exist is ignored.
   ///   - classes: other names of tables, beside the stored names, with the ids of the tables.
   public init(
     tables: [TableSchema], aliases: [UInt32: [String: String]], inverses: [UInt32: [String: Inverse]],
@@ -44,7 +45,6 @@ public final class QueryNames: Sendable {
     var byID: [UInt32: QueryTable] = [:]
     var byName: [String: QueryTable] = [:]
     for schema in tables where byID[schema.id] == nil {
-      // Inverse links of columns that do not exist are ignored.
       let inverses = (inverses[schema.id] ?? [:]).filter { $0.value.leads(to: schema.id, in: schemas) }
       let table = QueryTable(
         schema, name: classNames[schema.id] ?? schema.name, aliases: aliases[schema.id] ?? [:],

@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension BindingRun {
-  /// CONTAINS, BEGINSWITH, ENDSWITH and LIKE.
+  /// A test with CONTAINS, BEGINSWITH, ENDSWITH or LIKE.
   func rqlText(
     _ left: TestOperand, _ match: TextMatch, _ right: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Predicate {
@@ -20,7 +20,7 @@ extension BindingRun {
       let relation = Predicate.relation(
         Relation(side(left), .text(match, options: options), side(right)))
       guard !left.isMany, !path.isMany, match != .like else { return relation }
-      // An empty text is in every value, and null in every value of a property.
+      // An empty text is in each value that is not null. Null is in each value of a property of the object itself.
       let isEmpty = Predicate.test(side(right), .compare(.equal), .init(.constant(.string(""))))
       let isNoData = Predicate.test(side(right), .compare(.equal), .init(.constant(.data([]))))
       let isThere = Predicate.test(side(left), .compare(.notEqual), .init(.constant(.null)))
@@ -44,7 +44,7 @@ extension BindingRun {
     return Relation.Side(expression, operand.quantifier)
   }
 
-  /// Both sides are strings, or both are data.
+  /// Throws unless both sides can be texts of the same kind: both strings, or both data.
   private func checkTexts(_ left: TestOperand, _ right: TestOperand) throws(QueryError) {
     func kind(_ operand: TestOperand) -> ColumnType? {
       switch operand.content {
@@ -77,13 +77,13 @@ extension BindingRun {
     }
     if match != .like, let found = emptyTest(left, path, match, value) { return found }
     guard path.type.mayBeText, path.form == .value else {
-      // A value that is no text never matches, whatever the engine's column tests take.
+      // The relation never matches a value that is not text. The engine's tests of columns may do so.
       return .relation(Relation(side(left), .text(match, options: options), .init(.constant(value))))
     }
     return .test(side(left), .text(match, options: options), .init(.constant(value)))
   }
 
-  /// The test of whether null or an empty text is in a value; nil for other texts.
+  /// The test for a constant that is null or empty, because each text contains an empty one; nil for other constants.
   private func emptyTest(
     _ left: TestOperand, _ path: ResolvedPath, _ match: TextMatch, _ value: Value
   ) -> Predicate? {
@@ -107,7 +107,7 @@ extension BindingRun {
 
   // MARK: Types
 
-  /// A test of `@type`.
+  /// The test of the type that `@type` gives.
   func typeTest(
     _ left: TestOperand, _ comparison: Comparison, _ right: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Predicate {
@@ -131,7 +131,7 @@ extension BindingRun {
     if codes.count == 1, right.list == nil {
       return .test(side(left), .compare(comparison), .init(.constant(codes[0])))
     }
-    // A name may stand for several types: a value has one of them, or none.
+    // A name may stand for several types. `==` then needs one of them, and `!=` needs none of them.
     let isList = right.list != nil
     let quantifier: Relation.Quantifier? =
       isList ? right.quantifier ?? .any : comparison == .equal ? .any : .all

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// Tests by the rules of RQL.
+/// The tests by the rules of RQL.
 extension BindingRun {
   func rqlTest(_ test: TestSyntax) throws(QueryError) -> Predicate {
     switch test.testOperator {
@@ -61,7 +61,7 @@ extension BindingRun {
   private func rqlCompare(
     _ left: TestOperand, _ comparison: Comparison, _ right: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Predicate {
-    // The fast tests have the property on the left.
+    // The engine's fast tests need the property on the left.
     if left.constant != nil || left.list != nil && left.isAny && right.isAny {
       return try rqlCompare(right, comparison.mirrored, left, test)
     }
@@ -110,7 +110,7 @@ extension BindingRun {
     }
   }
 
-  /// What the engine computes of a side, with constants as values of the other side's type.
+  /// The expression that the engine computes for a side. Constants become values of the other side's type.
   private func expression(
     _ side: TestOperand, comparedWith other: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Expression {
@@ -122,7 +122,7 @@ extension BindingRun {
     case .list(let elements):
       guard let type = other.type else { return .list(elements.map(\.value)) }
       let target = other.path?.target ?? 0
-      // Elements of another type equal nothing.
+      // An element of a type that does not compare with the other side equals nothing.
       return .list(elements.map { element in foreignOrAdapted(element, to: type, target: target) })
     }
   }
@@ -134,7 +134,7 @@ extension BindingRun {
       if case .typedLink(target, let row) = element.value { return .link(row) }
       return element.value
     }
-    // A string is read as a number only where it stands alone.
+    // A string in a list is not read as a number. Only a string alone is.
     if case .string = element.value { return element.value }
     return ConstantRules.adapted(element, to: type) ?? element.value
   }
@@ -159,7 +159,7 @@ extension BindingRun {
       constant.range)
   }
 
-  /// The test without regard to case; nil where case makes no difference.
+  /// The test that ignores case; nil if case makes no difference.
   private func ignoringCase(
     _ left: TestOperand, _ comparison: Comparison, _ right: TestOperand, _ test: TestSyntax
   ) throws(QueryError) -> Predicate? {
@@ -234,13 +234,13 @@ extension BindingRun {
 }
 
 extension TestOperand {
-  /// What messages call it.
+  /// The name of the operand in messages.
   fileprivate var label: String { path?.label ?? "the arithmetic" }
 
-  /// Whether one of several values is enough.
+  /// Whether it is enough that one of several values passes.
   fileprivate var isAny: Bool { quantifier == nil || quantifier == .any }
 
-  /// A list that an argument gives as one value, as a list.
+  /// This operand, but if an argument gives a list as one value, the operand is that list.
   fileprivate var unfolded: TestOperand {
     guard let constant, case .list(let elements, _) = constant.value else { return self }
     var operand = self
@@ -251,12 +251,12 @@ extension TestOperand {
 }
 
 extension ResolvedPath {
-  /// Whether it ends in a collection of values that are no objects.
+  /// Whether the path ends in a collection of values that are not objects.
   var holdsValues: Bool {
     isCollection && type != .link && (form == .value || form == .length || form == .keys)
   }
 
-  /// Whether it leads over an index.
+  /// Whether the path has a further step after its first index or key.
   var isIndexed: Bool {
     if case .inner(_, let steps) = end { steps.count > 1 } else { false }
   }

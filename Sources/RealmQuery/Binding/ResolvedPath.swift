@@ -7,7 +7,7 @@ struct ResolvedPath {
     case value
     /// The rows themselves.
     case row
-    /// What stands in a collection, or in a mixed value.
+    /// The values at an index or a key: elements of a collection, or parts of a value of any type.
     case inner
     /// The keys of a map.
     case keys
@@ -21,34 +21,34 @@ struct ResolvedPath {
 
   var steps: [ValuePath.Step] = []
   var end: ValuePath.End
-  /// What its values are.
+  /// The type of the values at the end of the path.
   var type: ColumnType
-  /// The table that its links lead to; 0 where its values are no links.
+  /// The id of the table that the links lead to; 0 if the values are not links.
   var target: UInt32 = 0
   var form: Form
   /// Whether the values may be null.
   var isOptional = false
-  /// Whether collections of links, or inverse links, are followed on the way.
+  /// Whether the path leads over collections of links or over inverse links.
   var isOverMany = false
-  /// Whether it ends in a collection as a whole.
+  /// Whether the path ends in a whole collection.
   var isCollection = false
-  /// Whether it goes to each element of something.
+  /// Whether the path leads to each element of a collection, or to each part of a value of any type.
   var isInnerMany = false
   /// The table that the steps lead to.
   var owner: QueryTable
 
-  /// Whether a row gives a sequence of values, and not one.
+  /// Whether a row gives a sequence of values, and not one value.
   var isMany: Bool { isOverMany || isCollection || isInnerMany }
 
-  /// Whether it is one value of the row itself.
+  /// Whether the path is a property of the row itself that has one value.
   var isDirect: Bool { steps.isEmpty && form == .value && !isCollection }
 
-  /// Whether it ends in links of which a row may have several.
+  /// Whether the path ends in links, and a row may have several of them.
   var isToManyLink: Bool { type == .link && isMany }
 
   var expression: Expression { .path(ValuePath(steps, end)) }
 
-  /// The way to the one column that it ends in, over links only.
+  /// The path as links and one column; nil if it has an inverse link or does not end in the values of a column.
   var columnPath: ColumnPath? {
     guard case .value(let column) = end else { return nil }
     var links: [Int] = []
@@ -59,7 +59,7 @@ struct ResolvedPath {
     return ColumnPath(links: links, column: column)
   }
 
-  /// What messages call it.
+  /// The name of the path in messages.
   var label: String {
     switch end {
     case .value(let column), .inner(let column, _), .keys(let column): property(column)
@@ -76,12 +76,12 @@ struct ResolvedPath {
     "`\(owner.name).\(owner.schema.columns[column].name)`"
   }
 
-  /// What messages say of its values.
+  /// The description of the values in messages.
   var typeName: String { isToManyLink ? "several objects" : type.messageName }
 }
 
 extension ColumnType {
-  /// What messages call a value of it.
+  /// The description of a value of this type in messages.
   var messageName: String {
     switch self {
     case .bool: "a boolean"
@@ -99,8 +99,8 @@ extension ColumnType {
     }
   }
 
-  /// Whether its values are ordered by queries.
+  /// Whether queries order the values of this type.
   var isOrdered: Bool { self != .link }
-  /// Whether it holds texts or bytes, or may do so.
+  /// Whether a value of this type is text or data, or may be.
   var mayBeText: Bool { self == .string || self == .data || self == .mixed }
 }

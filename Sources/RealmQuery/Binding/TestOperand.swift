@@ -3,12 +3,12 @@ import RealmStorage
 /// A constant, as a query or an argument gives it.
 struct BoundConstant {
   var value: Value
-  /// The digits, where it was written as a number with a fraction or an exponent.
+  /// The digits of a number that was written with a fraction or an exponent; nil for other constants.
   var literal: QuerySyntax.RealLiteral?
   var isArgument = false
   var range: SourceRange
 
-  /// The kind of an error about it.
+  /// The kind of an error about this constant.
   var errorKind: QueryError.Kind { isArgument ? .invalidArgument : .invalidQuery }
 }
 
@@ -24,14 +24,14 @@ struct TestOperand {
   var content: Content
   var quantifier: Relation.Quantifier?
   var range: SourceRange
-  /// Whether a list comes from an argument.
+  /// Whether the list comes from an argument.
   var isArgument = false
 
   var path: ResolvedPath? { if case .path(let path) = content { path } else { nil } }
   var list: [BoundConstant]? { if case .list(let list) = content { list } else { nil } }
   var constant: BoundConstant? { if case .constant(let constant) = content { constant } else { nil } }
 
-  /// Whether it has no path in it.
+  /// Whether no path is part of this operand.
   var isConstant: Bool {
     switch content {
     case .constant, .list: true
@@ -49,7 +49,7 @@ struct TestOperand {
     }
   }
 
-  /// What its values are; nil of constants.
+  /// The type of the values; nil for constants, lists and arithmetic without paths.
   var type: ColumnType? {
     switch content {
     case .constant, .list: nil
@@ -59,9 +59,9 @@ struct TestOperand {
   }
 }
 
-/// What a chain of arithmetic computes.
+/// A chain of arithmetic whose names are looked up.
 struct BoundArithmetic {
-  /// In the order of computation.
+  /// The parts, in the order of computation: operands, and operations on the operands before them.
   var parts: [Expression.Part]
   var type: ColumnType
   var hasPaths: Bool
@@ -89,7 +89,7 @@ extension TextOptions {
 }
 
 extension TextMatch {
-  /// The test of a text that an operator stands for; nil where it stands for none.
+  /// The test of text that an operator stands for; nil if it is another operator.
   init?(_ testOperator: QuerySyntax.TestOperator) {
     switch testOperator {
     case .contains: self = .contains
@@ -102,7 +102,7 @@ extension TextMatch {
 }
 
 extension Comparison {
-  /// The same with the sides exchanged.
+  /// The comparison that gives the same result if the sides are exchanged.
   var mirrored: Comparison {
     switch self {
     case .less: .greater

@@ -2,7 +2,7 @@
 struct FormatLexer {
   let source: SourceText
   private var offset = 0
-  /// The number of specifiers that were read, each of which takes an argument.
+  /// The number of specifiers that were read. Each of them takes an argument.
   private(set) var argumentCount = 0
 
   init(_ source: SourceText) { self.source = source }
@@ -69,7 +69,7 @@ struct FormatLexer {
   private mutating func integer(
     digitsFrom start: Int, to end: Int, radix: Int
   ) throws(QueryError) -> FormatToken {
-    // Longer texts than this are no integers, with few zeros in front.
+    // No integer needs more than 64 digits, unless it has many zeros in front. Such numbers are refused.
     guard end - start <= 64, let value = UInt64(source.string(SourceRange(start, end)), radix: radix) else {
       throw source.syntaxError("The integer does not fit in 64 bits", at: SourceRange(offset, end))
     }
@@ -121,7 +121,8 @@ struct FormatLexer {
     throw source.syntaxError("The string has no closing quotation mark", at: SourceRange(offset, offset + 1))
   }
 
-  /// Decodes what follows a backslash, and returns the offset behind it. A character without a meaning stands for itself.
+  /// Decodes what follows a backslash, and returns the offset behind it. A character that has no meaning there stands
+  /// for itself.
   private func escape(_ offset: Int, into text: inout [UInt8]) throws(QueryError) -> Int {
     switch UnicodeScalar(source[offset]) {
     case "n": text.append(UInt8(ascii: "\n"))
@@ -136,7 +137,7 @@ struct FormatLexer {
     return offset + 1
   }
 
-  /// Four hexadecimal digits; two such escapes may give one character as surrogates.
+  /// Decodes `u` and four hexadecimal digits. Two such escapes may give one character as a surrogate pair.
   private func unicodeEscape(_ offset: Int, into text: inout [UInt8]) throws(QueryError) -> Int {
     guard let unit = codeUnit(offset) else {
       throw source.syntaxError(

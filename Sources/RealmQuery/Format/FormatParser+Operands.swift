@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension FormatParser {
-  /// Reads what begins a condition or a value.
+  /// Reads the start of a condition or a value.
   mutating func operand() throws(QueryError) {
     let range = token.range
     switch token.kind {
@@ -56,7 +56,7 @@ extension FormatParser {
       expected: ["a key path", "a constant", "an argument such as %@", "a list in braces"])
   }
 
-  /// The position of the argument of the current token.
+  /// Reads the argument specifier at the current token, and returns the position of its argument.
   private mutating func argument() throws(QueryError) -> Int {
     guard case .argument(let position) = token.kind else { return 0 }
     guard position < arguments.count else { throw missingArgument(position) }
@@ -89,7 +89,7 @@ extension FormatParser {
 
   // MARK: Lists
 
-  /// Lists in lists are refused, so that no depth of braces needs the thread's stack.
+  /// Reads a list in braces. A list in a list is refused, so the depth of braces needs no room on the thread's stack.
   private mutating func list() throws(QueryError) -> QuerySyntax.Kind {
     try advance()
     var elements: [Int] = []
@@ -110,7 +110,7 @@ extension FormatParser {
 
   // MARK: Constants
 
-  /// A constant at the current token; nil where there is none.
+  /// Reads a constant; nil if the current token starts none.
   private mutating func constant() throws(QueryError) -> QuerySyntax.Constant? {
     let constant: QuerySyntax.Constant
     switch token.kind {
@@ -127,7 +127,7 @@ extension FormatParser {
     return constant
   }
 
-  /// A number behind a sign.
+  /// Reads a sign and the number behind it.
   private mutating func signed() throws(QueryError) -> QuerySyntax.Constant {
     let isNegative = token.isSymbol(.minus)
     try advance()

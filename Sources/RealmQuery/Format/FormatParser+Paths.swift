@@ -21,7 +21,8 @@ extension FormatParser {
     return path
   }
 
-  /// A key path without brackets. Paths in brackets are such, so that no depth of brackets needs the thread's stack.
+  /// Reads a key path without brackets. Paths inside brackets have this form, so the depth of brackets needs no room on
+  /// the thread's stack.
   private mutating func dottedPath() throws(QueryError) -> QuerySyntax.Path {
     let start = token.range
     var path = QuerySyntax.Path(steps: [])
@@ -44,7 +45,7 @@ extension FormatParser {
     }
   }
 
-  /// A name, an operator, or the segments that the argument of `%K` has. Behind a dot each word is a name.
+  /// Reads a name, an operator, or the segments that the argument of `%K` has. Behind a dot, each word is a name.
   private mutating func segment() throws(QueryError) -> [QuerySyntax.Step] {
     switch token.kind {
     case .word:
@@ -59,7 +60,7 @@ extension FormatParser {
     }
   }
 
-  /// The text that the argument of `%K` has.
+  /// The text of the key path that the argument of `%K` has.
   private func keyPath(_ position: Int) throws(QueryError) -> String {
     guard position < arguments.count else { throw missingArgument(position) }
     switch arguments[position] {
@@ -99,7 +100,7 @@ extension FormatParser {
 
   // MARK: Brackets
 
-  /// Reads the subscript that stands in brackets.
+  /// Reads the subscript inside brackets.
   private mutating func bracketed() throws(QueryError) -> QuerySyntax.Step {
     let step: QuerySyntax.Step
     switch token.kind {
@@ -128,7 +129,8 @@ extension FormatParser {
     return .index(-number)
   }
 
-  /// A value that is neither an index nor a key: whoever binds names refuses it.
+  /// Reads a value that is neither an index nor a key, and returns the index of its node. Binding refuses such
+  /// subscripts.
   private mutating func computedIndex() throws(QueryError) -> Int {
     let range = token.range
     let constant: QuerySyntax.Constant

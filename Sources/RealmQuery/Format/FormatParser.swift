@@ -1,10 +1,10 @@
 import RealmStorage
 
-/// Reads the format of NSPredicate.
+/// Parses the format of `NSPredicate`.
 struct FormatParser {
   var lexer: FormatLexer
   var token: FormatToken
-  /// The place of the token before.
+  /// The place of the token before the current one.
   var previous = SourceRange.none
   var stack: ConditionStack
   let arguments: [QueryArgument]
@@ -27,7 +27,9 @@ struct FormatParser {
     return stack.builder.syntax(root: root)
   }
 
-  /// Reads an operand or an operator; false at the end.
+  /// Reads an operand or an operator.
+  ///
+  /// - Returns: false at the end of the format.
   private mutating func step() throws(QueryError) -> Bool {
     guard let current = stack.current else {
       try operand()
@@ -72,7 +74,7 @@ struct FormatParser {
     try stack.test(testOperator, try options(), range)
   }
 
-  /// Letters in brackets behind an operator.
+  /// Reads the options behind an operator: letters in brackets.
   private mutating func options() throws(QueryError) -> QuerySyntax.TestOptions {
     guard token.isSymbol(.openBracket) else { return [] }
     try advance()
@@ -104,7 +106,7 @@ struct FormatParser {
 
   // MARK: Tokens
 
-  /// Goes on to the next token, and returns the place of the one that it leaves.
+  /// Goes on to the next token, and returns the place of the token that it leaves.
   @discardableResult
   mutating func advance() throws(QueryError) -> SourceRange {
     previous = token.range

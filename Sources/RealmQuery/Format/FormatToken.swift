@@ -2,11 +2,11 @@
 struct FormatToken: Equatable {
   enum Kind: Equatable {
     case symbol(Symbol)
-    /// A name or a keyword; a word behind `#` is no keyword.
+    /// A name or a keyword. A word behind `#` is never a keyword.
     case word(Keyword?)
-    /// `$` with a name.
+    /// A name behind `$`.
     case variable
-    /// `@` with a name.
+    /// A name behind `@`.
     case pathOperator
     case integer(UInt64)
     case real

@@ -2,8 +2,8 @@ import RealmStorage
 
 /// Prints the condition of a query as a predicate format, with `%@` in place of its arguments.
 ///
-/// Typed queries print in this way: each test is in parentheses, AND and OR join two conditions in parentheses, and a boolean
-/// value on its own is compared with `true` or `false` without parentheses. Printing does not recurse.
+/// Typed queries print in this way: each test is in parentheses, AND and OR join two conditions in parentheses, and a
+/// boolean value on its own is compared with `true` or `false` without parentheses. Printing does not recurse.
 public struct FormatWriter {
   private enum Task {
     case text(String)
@@ -32,8 +32,8 @@ public struct FormatWriter {
   ///   - root: the index of the condition.
   ///   - builder: the builder that has the nodes.
   ///   - replacements: conditions that are printed in place of others, by their indexes.
-  /// - Returns: the text, and the positions of the arguments that its specifiers take, in order. The position is nil for the key
-  ///   "#any", which stands for all elements.
+  /// - Returns: the text, and the positions of the arguments that its specifiers take, in order. The position is nil
+  ///   for the key "#any", which stands for all elements.
   public static func format(
     _ root: Int, in builder: QuerySyntax.Builder, as replacements: [Int: Int] = [:]
   ) -> (text: String, arguments: [Int?]) {

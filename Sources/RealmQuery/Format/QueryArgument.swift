@@ -8,6 +8,7 @@ public indirect enum QueryArgument: Sendable, Equatable {
   case list([QueryArgument])
   /// A key path as a text: names joined by dots.
   case keyPath(String)
-  /// A thing that the query language does not know, such as an object or a shape. The caller recognizes it by its number.
+  /// A thing that the query language does not know, such as an object or a shape. The caller recognizes it by its
+  /// number.
   case object(token: Int)
 }

@@ -1,18 +1,18 @@
 import RealmStorage
 
-/// A path by the names of its properties.
+/// A path by the names of its properties, with what is known of the values at its end.
 struct PathWords {
   /// The table that the steps so far lead to.
   fileprivate(set) var table: TableSchema
   fileprivate var start: QuerySyntax.Path.Start
   fileprivate var steps: [QuerySyntax.Step] = []
-  /// The type of its values, where all have one.
+  /// The type of the values; nil if they do not all have the same type.
   fileprivate(set) var type: ColumnType?
-  /// It ends in the types of values.
+  /// Whether the path ends in the types of values.
   fileprivate(set) var isType = false
-  /// An object may have several values at its end.
+  /// Whether an object may have several values at the end of the path.
   fileprivate(set) var isMany = false
-  /// It leads over an index or a key.
+  /// Whether the path has a further step after its first index or key.
   fileprivate(set) var isIndexed = false
   /// The name of the path in messages.
   fileprivate(set) var label: String
@@ -33,7 +33,7 @@ extension PredicateWriter {
     return words
   }
 
-  /// The path to what steps lead to.
+  /// The path to the rows that steps lead to.
   func words(_ steps: [ValuePath.Step], _ scope: Scope) throws(QueryError) -> PathWords {
     var words = PathWords(scope)
     try follow(steps, &words)
@@ -57,7 +57,7 @@ extension PredicateWriter {
     }
   }
 
-  /// Goes to a property.
+  /// Goes to a property, and returns its column.
   private func name(_ position: Int, _ words: inout PathWords) throws(QueryError) -> Column {
     guard let column = words.table.column(position) else {
       throw lacking("\(words.table.name) has no column \(position)")
@@ -99,7 +99,7 @@ extension PredicateWriter {
     case .aggregate(let aggregate, let steps, let values):
       let isMany = words.isMany
       try follow(steps, &words)
-      // The operator stands between objects and their property, and behind values.
+      // The operator is between the objects and their property, or behind a collection of values.
       let step = QuerySyntax.Step.aggregate(QuerySyntax.Aggregate(aggregate))
       if !steps.isEmpty { words.steps.append(step) }
       try self.end(values, &words)
@@ -117,7 +117,7 @@ extension PredicateWriter {
     switch property {
     case .count:
       words.steps.append(.count)
-      // An object has one count of a collection.
+      // A collection has one count for each object.
       if case .value = values { words.isMany = isMany }
     case .length: words.steps.append(.name("length"))
     case .type:
@@ -127,13 +127,13 @@ extension PredicateWriter {
     words.type = .int64
   }
 
-  /// Goes into a collection, or into a value of any type.
+  /// Goes to an index or a key of a collection, or of a value of any type.
   private func inner(
     _ position: Int, _ steps: [ValuePath.InnerStep], _ words: inout PathWords
   ) throws(QueryError) {
     let isMany = words.isMany
     let column = try name(position, &words)
-    // One element of it is one value.
+    // An index or a key leads to one element, so the collection itself does not make the path one of many values.
     words.isMany = isMany
     words.isIndexed = steps.count > 1
     words.type = column.type
@@ -148,11 +148,12 @@ extension PredicateWriter {
         words.steps.append(.keys)
         (words.isMany, words.type) = (true, .string)
       case .all:
-        // A collection behind a link is meant with all its elements.
+        // A collection behind a link means all its elements without `[*]`.
         if !isSpread { words.steps.append(.all) }
         words.isMany = true
       case .key(let key):
-        // The first one is of the collection itself.
+        // The first key is a key of the column's own collection. A later key may be the name of a property of an
+        // object.
         guard place > 0, words.type == .link, let property = table.column(key) else {
           words.steps.append(.key(key))
           break

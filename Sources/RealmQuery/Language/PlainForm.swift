@@ -1,21 +1,22 @@
 import RealmStorage
 
-/// Brings conditions that say the same into the same form, which is also what the text of one is read as.
+/// Brings conditions that mean the same into the same form. It is the form that binding the text of a condition gives.
 struct PlainForm {
   let names: QueryNames
 
   private enum Join { case and, or, not }
 
   private enum Task {
-    /// A part, and the join that it stands in.
+    /// A condition, and the join whose part it is.
     case visit(Predicate, Join?)
-    /// The parts that were made from an index on belong to a join.
+    /// A join whose parts are in `made`, from an index on.
     case join(Join, start: Int)
   }
 
-  /// The same condition on the rows of a table. Parts that are joined alike stand in one join, and constants that mean the same are the same.
+  /// A condition on the rows of a table in the plain form. Parts that are joined by the same word are in one join, and
+  /// constants that mean the same are the same.
   ///
-  /// It takes no more of the thread's stack for deep conditions than for flat ones.
+  /// The method does not recurse for nested ANDs, ORs and NOTs.
   func plain(_ predicate: Predicate, _ table: TableSchema) -> Predicate {
     var tasks: [Task] = [.visit(predicate, nil)]
     var made: [Predicate] = []
@@ -27,7 +28,7 @@ struct PlainForm {
           continue
         }
         if join == .not || join != around { tasks.append(.join(join, start: made.count)) }
-        // A NOT says that its parts do not all hold.
+        // A NOT with several parts means that they do not all hold, so the parts are joined by AND.
         for part in parts.reversed() { tasks.append(.visit(part, join == .or ? .or : .and)) }
       case .join(let join, let start):
         let parts = Array(made[start...])
@@ -53,7 +54,7 @@ struct PlainForm {
       if parts.isEmpty { return .never }
       return .not(self.join(.and, parts))
     case .and, .or:
-      // A join of one part is that part, which may be a join like this one.
+      // A join of one part is the part itself, which may be a join of the same kind.
       let flat = parts.flatMap { part in
         if let (inner, parts) = joined(part), inner == join { Array(parts) } else { [part] }
       }
@@ -86,7 +87,9 @@ struct PlainForm {
     }
   }
 
-  /// RQL has BETWEEN of one value. One of several is between two others where an object is counted that has it.
+  /// The condition that a value at the path is between two others. In RQL, BETWEEN tests one value of each object. If
+  /// the path leads over a collection of links, the condition becomes a subquery: more than 0 of the linked objects
+  /// have a value between the two.
   private func between(_ path: ColumnPath, _ low: Value, _ high: Value, _ table: TableSchema) -> Predicate {
     var last: Int?
     var current: TableSchema? = table
@@ -146,7 +149,7 @@ struct PlainForm {
     column.target == 0 ? table : names.table(id: column.target)
   }
 
-  /// The table that steps lead to.
+  /// The table that steps lead to; nil if a table or a column on the way does not exist.
   private func follow(_ steps: [ValuePath.Step], _ table: TableSchema) -> TableSchema? {
     var current: TableSchema? = table
     for step in steps {
@@ -175,9 +178,10 @@ struct PlainForm {
 
   // MARK: - Constants
 
-  /// Numbers compare by value, whatever their types. Those that RQL has no digits for become what it has digits for, where that is equal.
+  /// The constant in its plain form. Numbers compare by value, whatever their types, so a number that has no digits in
+  /// RQL becomes an equal number that has some, if there is one.
   ///
-  /// - Parameter type: that of what it is compared with; nil where that is not known.
+  /// - Parameter type: the type of the values that the constant is compared with; nil if it is not known.
   private func constant(_ value: Value, _ type: ColumnType?) -> Value {
     switch value {
     case .float(let number) where !number.isFinite && type != .float:
@@ -192,7 +196,8 @@ struct PlainForm {
     }
   }
 
-  /// A decimal as a whole number or a double that equals it; nil where there is none.
+  /// An integer, a double or a float that equals a decimal; nil if there is none. The result is a float only if `type`
+  /// is.
   private func number(_ decimal: DecimalNumber, _ type: ColumnType?) -> Value? {
     let value = Value.decimal128(decimal.stored)
     guard let double = Double(decimal.shortText) else { return nil }
@@ -206,19 +211,20 @@ struct PlainForm {
 }
 
 extension TableSchema {
-  /// The column at a position; nil where there is none.
+  /// The column at a position; nil if there is none.
   func column(_ position: Int) -> Column? { columns.indices.contains(position) ? columns[position] : nil }
 }
 
 extension TextOptions {
-  /// Without what changes nothing.
+  /// The options without those that change nothing.
   fileprivate var plain: TextOptions { contains(.ignoringCase) ? subtracting(.latin1Case) : self }
 }
 
 extension TextMatch {
   fileprivate var isEquality: Bool { self == .equal || self == .notEqual }
 
-  /// Whether something may pass: nothing contains an empty text, or null.
+  /// Whether a value may pass the test with this constant. The engine finds no value that contains null or an empty
+  /// text.
   fileprivate func isPassed(with value: Value) -> Bool {
     switch (self, value) {
     case (.equal, _), (.notEqual, _), (.like, _): true

@@ -1,15 +1,17 @@
 import RealmStorage
 
 extension QueryPrinter {
-  /// The text of a condition on the rows of a table, with the names that are stored and its values in it. That of all rows is empty.
+  /// The text of a condition on the rows of a table, with stored names, and with the values in the text. The text is
+  /// empty if the condition holds for all rows.
   ///
-  /// Conditions that say the same in the same order have the same text. It is read again to be sure that it says what the condition says.
+  /// Conditions that say the same in the same order have the same text. The text is parsed again to make sure that it
+  /// says what the condition says.
   ///
   /// - Parameters:
   ///   - table: the id of the table.
-  ///   - tables: all that the condition may name.
-  /// - Throws: `QueryError` of a condition that no text in Realm's query language can say: one that compares with objects or
-  ///   collections, or that ignores diacritics.
+  ///   - tables: all tables that the condition may name.
+  /// - Throws: `QueryError` if no text in Realm's query language can express the condition: for example, if it compares
+  ///   with objects or collections, or ignores diacritics.
   package static func rql(
     _ predicate: Predicate, of table: UInt32, in tables: [TableSchema]
   ) throws(QueryError) -> String {

@@ -1,24 +1,28 @@
 import RealmStorage
 
-/// Makes the tree of a query, by names and constants, of a condition by columns and values: the way back from what `QueryBinder` does.
+/// Makes the syntax tree of a query, with names and constants, from a condition with columns and values. This is the
+/// inverse of `QueryBinder`.
 ///
-/// A condition that RQL can't express has a tree where another language can express it. `QueryPrinter` throws when it is to print such a tree.
+/// Some conditions have a tree that RQL can't express but another language could. `QueryPrinter` throws an error for
+/// such a tree.
 struct PredicateWriter {
-  /// The thing that conditions are about: the object that is tested, or an element in a subquery.
+  /// The thing that conditions test: an object, or an element in a subquery.
   struct Scope {
     var table: TableSchema
-    /// The name of an element; nil of the object.
+    /// The variable of an element; nil for the tested object.
     var variable: String?
   }
 
   let names: QueryNames
   var builder = QuerySyntax.Builder()
-  /// The number of subqueries that were begun.
+  /// The number of subqueries so far, by which their variables are numbered.
   private var subqueries = 0
 
   init(_ names: QueryNames) { self.names = names }
 
-  /// - Parameter predicate: in its plain form (`PlainForm`).
+  /// Makes the tree of a condition.
+  ///
+  /// - Parameter predicate: the condition in its plain form (`PlainForm`).
   mutating func syntax(_ predicate: Predicate, _ table: TableSchema) throws(QueryError) -> QuerySyntax {
     let root = try node(predicate, Scope(table: table))
     return builder.syntax(root: root)
@@ -37,12 +41,13 @@ struct PredicateWriter {
     case not
   }
 
-  /// What is not written yet stands in a stack of its own, so that depth needs no recursion. Only subqueries do, which stand in each other
-  /// `ValuePath.maximumSteps` times at most.
+  /// Adds the node of a condition, and returns its index. Conditions that are not written yet are in a stack of their
+  /// own, so that depth needs no recursion. Only subqueries recurse, and at most `ValuePath.maximumSteps` of them are
+  /// nested.
   private mutating func node(_ predicate: Predicate, _ scope: Scope) throws(QueryError) -> Int {
     var tasks: [Task] = [.visit(predicate)]
     var nodes: [Int] = []
-    /// Puts one node in the place of those from an index on.
+    /// Replaces the nodes from an index on by one node.
     func replace(from start: Int, _ kind: ([Int]) -> QuerySyntax.Kind, _ builder: inout QuerySyntax.Builder) {
       let parts = Array(nodes[start...])
       nodes.removeSubrange(start...)
@@ -132,7 +137,7 @@ struct PredicateWriter {
     if let path = expression.path {
       if case .subquery = path.end { return try subquery(path, scope) }
       let words = try words(path, scope)
-      // Before one value there is none. Where a list stands beside it, ANY is meant.
+      // RQL has no quantifier before one value. If the other side is a list, ANY is meant without the word.
       return builder.add(.path(words.path), quantifier: words.isMany || words.isIndexed ? quantifier : nil)
     }
     var beside: PathWords?
@@ -146,7 +151,7 @@ struct PredicateWriter {
     return try arithmetic(expression.parts, scope)
   }
 
-  /// The number of elements that meet a condition.
+  /// Adds the node of the number of elements that meet a condition.
   private mutating func subquery(_ path: ValuePath, _ scope: Scope) throws(QueryError) -> Int {
     guard path.steps.isEmpty, case .subquery(let steps, let condition) = path.end else {
       throw lacking("RQL has no SUBQUERY behind links")
@@ -159,10 +164,10 @@ struct PredicateWriter {
       .subquery(.init(collection: elements.path, variable: variable, condition: root)))
   }
 
-  /// A chain of operations that bind equally tightly is one node.
+  /// Adds the node of a chain of arithmetic. Operations of equal precedence in a row are in one node.
   private mutating func arithmetic(_ parts: [Expression.Part], _ scope: Scope) throws(QueryError) -> Int {
     var stack: [(first: Int, rest: [QuerySyntax.Operation])] = []
-    /// The chain that was made last, as one node.
+    /// The chain that was made last, as the index of one node.
     func take(_ builder: inout QuerySyntax.Builder) -> Int {
       let chain = stack.removeLast()
       return chain.rest.isEmpty ? chain.first : builder.add(.arithmetic(first: chain.first, rest: chain.rest))
@@ -220,7 +225,8 @@ struct PredicateWriter {
     return builder.add(.constant(constant))
   }
 
-  /// A decimal by its digits. Whole numbers of more digits than integers have are given an exponent.
+  /// A decimal as a constant with its digits. A whole number that no integer can hold gets an exponent, so that it is
+  /// not read as an integer.
   private static func decimal(_ stored: SixteenBytes) -> QuerySyntax.Constant {
     let number = DecimalNumber(stored)
     if number.isNaN { return .real(.init(text: "nan", isFloat: false)) }
@@ -277,7 +283,7 @@ extension QuerySyntax.ArithmeticOperator {
 }
 
 extension Value {
-  /// The words by which messages name a constant that no text expresses.
+  /// The description in messages of a constant that no text can express.
   fileprivate var constantName: String {
     switch self {
     case .link, .typedLink: "an object"
@@ -297,7 +303,7 @@ extension Value {
 }
 
 extension ValueType {
-  /// One of the names that RQL has for it.
+  /// One of the names that RQL has for the type.
   fileprivate var rqlName: String {
     switch self {
     case .null: "null"

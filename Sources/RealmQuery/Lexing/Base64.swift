@@ -1,4 +1,4 @@
-/// Bytes as letters, six bits each.
+/// Base64: bytes as letters, each of which stands for six bits.
 enum Base64 {
   private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
@@ -16,7 +16,7 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes are nil where the text is no base64 whose length is a multiple of four.
+  /// The bytes of a base64 text; nil if the text is not base64, or its length is not a multiple of four.
   static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count % 4 == 0 else { return nil }
     let missing = text.suffix(2).filter { $0 == padding }.count

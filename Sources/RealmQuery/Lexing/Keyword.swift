@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// A word that a language gives a meaning.
+/// A word that has a meaning in a query language.
 enum Keyword: String, CaseIterable {
   case and, or, not
   case isIn = "in"
@@ -19,7 +19,7 @@ enum Keyword: String, CaseIterable {
   /// Words of formats that no query uses.
   case anykey, fetch, cast, ternary, function, caseinsensitive, ci
 
-  /// Words of RQL that count in any mixture of capital and small letters.
+  /// The words of RQL that are keywords in any mixture of capital and small letters.
   static let anyCase: [String: Keyword] = [
     "and": .and, "or": .or, "beginswith": .beginswith, "endswith": .endswith, "contains": .contains,
     "like": .like, "text": .text, "between": .between, "geowithin": .geowithin, "geobox": .geobox,
@@ -29,12 +29,12 @@ enum Keyword: String, CaseIterable {
     "subquery": .subquery, "obj": .obj, "bin": .binary, "binary": .binary, "null": .null, "nil": .null,
     "inf": .infinity, "infinity": .infinity, "nan": .nan,
   ]
-  /// Words of RQL that count in capital or in small letters only.
+  /// The words of RQL that are keywords only if all letters are capital, or all are small.
   static let uniformCase: [String: Keyword] = [
     "in": .isIn, "not": .not, "any": .any, "some": .any, "all": .all, "none": .noneOf, "true": .isTrue,
     "false": .isFalse, "first": .first, "last": .last, "size": .size,
   ]
-  /// Words of formats, which count in any mixture of capital and small letters.
+  /// The words of formats that are keywords in any mixture of capital and small letters.
   static let format: [String: Keyword] = [
     "and": .and, "or": .or, "not": .not, "in": .isIn, "contains": .contains, "beginswith": .beginswith,
     "endswith": .endswith, "like": .like, "matches": .matches, "between": .between, "any": .any,
@@ -45,18 +45,18 @@ enum Keyword: String, CaseIterable {
     "function": .function, "caseinsensitive": .caseinsensitive, "ci": .ci,
   ]
 
-  /// The meaning of a word of RQL; nil of one that is a name only.
+  /// The keyword that a word of RQL is; nil if the word is only a name.
   static func rql(_ source: SourceText, _ range: SourceRange) -> Keyword? {
     guard let word = Word(source, range) else { return nil }
     return Words.anyCase[word.letters] ?? (word.isUniform ? Words.uniformCase[word.letters] : nil)
   }
 
-  /// The meaning of a word of formats; nil of one that is a name only.
+  /// The keyword that a word of formats is; nil if the word is only a name.
   static func format(_ source: SourceText, _ range: SourceRange) -> Keyword? {
     Word(source, range).flatMap { Words.format[$0.letters] }
   }
 
-  /// The tables by letters, so that no word of a text becomes a string only to be looked up.
+  /// The keywords by their letters as numbers, so that a word is looked up without making a string of it.
   private enum Words {
     static let anyCase = byLetters(Keyword.anyCase)
     static let uniformCase = byLetters(Keyword.uniformCase)
@@ -70,14 +70,14 @@ enum Keyword: String, CaseIterable {
     }
   }
 
-  /// A word of letters only.
+  /// A word that has only letters.
   private struct Word {
-    /// The letters as small ones, a byte each.
+    /// The letters as small letters, one byte each, the last one in the lowest byte.
     var letters: UInt128 = 0
-    /// Whether all letters are capital, or all small.
+    /// Whether all letters are capital, or all are small.
     var isUniform: Bool
 
-    /// It is nil of a word that has another character, or more than 16.
+    /// It is nil for a word that has a character other than an ASCII letter, or more than 16 letters.
     init?(_ source: SourceText, _ range: SourceRange) {
       guard range.upperBound - range.lowerBound <= 16 else { return nil }
       var (small, count) = (0, 0)
@@ -92,7 +92,7 @@ enum Keyword: String, CaseIterable {
     }
   }
 
-  /// Whether RQL takes the word as a name too.
+  /// Whether RQL also accepts the word as a name.
   var isName: Bool {
     switch self {
     case .beginswith, .endswith, .contains, .like, .between, .sort, .distinct, .limit, .ascending,
@@ -111,8 +111,8 @@ enum Keyword: String, CaseIterable {
     }
   }
 
-  /// The test of the word between two values; that of formats is without TEXT and GEOWITHIN because their lexer finds
-  /// no such words.
+  /// The test that the word stands for between two values. The lexer of formats does not know the words TEXT and
+  /// GEOWITHIN, so formats do not have their tests.
   var testOperator: QuerySyntax.TestOperator? {
     switch self {
     case .isIn: .isIn

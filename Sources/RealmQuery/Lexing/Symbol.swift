@@ -1,4 +1,4 @@
-/// A token of one to three characters that are no letters.
+/// A token of one or two characters that are not letters.
 enum Symbol: String, CaseIterable {
   case openParenthesis = "("
   case closeParenthesis = ")"
@@ -22,7 +22,7 @@ enum Symbol: String, CaseIterable {
   case or = "||"
   case not = "!"
 
-  /// The longest symbol at an offset, and its length.
+  /// The longest symbol at an offset, with its length; nil if none is there.
   static func scan(_ source: SourceText, at offset: Int) -> (symbol: Symbol, length: Int)? {
     let two = pair(source[offset], source[offset + 1])
     if let two { return (two, 2) }

@@ -1,20 +1,21 @@
-/// Puts values, tests and conditions together by the precedence of their operators. Both languages have the same.
+/// Joins values, tests and conditions by the precedence of their operators, which is the same in both languages.
 ///
-/// It holds what is not complete yet in stacks of its own. So brackets of any depth need no room on the stack of the
-/// thread, and a chain of operators of any length takes linear time: its parts stand in one stack until it ends.
+/// The parts that are not complete yet are in stacks of this type. So brackets of any depth need no room on the stack
+/// of the thread. A chain of operators takes time in proportion to its length, because its parts stay in one stack
+/// until the chain ends.
 struct ConditionStack {
-  /// The most parentheses, NOTs and subqueries that may be open at a time.
+  /// The most parentheses, NOTs and subqueries that may be open at the same time.
   static let maximumDepth = 10_000
 
-  /// A value or a condition that is complete.
+  /// A complete value or condition.
   struct Operand {
     var node: Int
     var range: SourceRange
-    /// Whether parentheses stand around it.
+    /// Whether there are parentheses around it.
     var isBracketed = false
   }
 
-  /// The part of a subquery that stands before its condition.
+  /// The part of a subquery before its condition.
   struct SubqueryHead {
     var collection: QuerySyntax.Path
     var variable: String
@@ -29,18 +30,18 @@ struct ConditionStack {
     var range: SourceRange
   }
 
-  /// A part of the query that is not complete.
+  /// A part of the query that is not complete yet.
   enum Frame {
     case parenthesis(SourceRange)
     case subquery(SubqueryHead)
     case not(SourceRange)
-    /// AND or OR, whose parts stand in `parts` from an index on.
+    /// AND or OR. Its parts are in `parts`, from an index on.
     case join(isAnd: Bool, start: Int, range: SourceRange)
     case test(Test)
-    /// A chain of arithmetic, whose steps stand in `operations` from an index on; the last waits for its operand.
+    /// A chain of arithmetic. Its steps are in `operations`, from an index on. The last step has no operand yet.
     case arithmetic(first: Operand, start: Int, isMultiplicative: Bool)
 
-    /// How tightly it binds; brackets bind nothing.
+    /// The precedence of the part: a part with a greater level binds more tightly. Open brackets have the level 0.
     var level: Int {
       switch self {
       case .parenthesis, .subquery: 0
@@ -53,14 +54,15 @@ struct ConditionStack {
   }
 
   let source: SourceText
-  /// Looks at a test and throws where the language does not take it.
+  /// Checks a test, and throws if the language does not allow it.
   let check: (Test, Operand, QuerySyntax.Builder) throws(QueryError) -> Void
   var builder = QuerySyntax.Builder()
   private var frames: [Frame] = []
   private var parts: [Int] = []
   private var operations: [QuerySyntax.Operation] = []
   private var depth = 0
-  /// The value or condition that was read last, where an operator may follow it; nil where a value or a condition must follow.
+  /// The value or condition that was read last, which an operator may follow; nil if a value or a condition has to
+  /// follow.
   private(set) var current: Operand?
 
   init(
@@ -71,10 +73,10 @@ struct ConditionStack {
     self.check = check
   }
 
-  /// Whether what comes next is the right side of a test or of arithmetic.
+  /// Whether the next operand is the right side of a test, or a part of arithmetic.
   var isInsideTest: Bool { (frames.last?.level ?? 0) >= 4 }
 
-  /// Whether the current operand ends a test, so that what can follow it is what follows a condition.
+  /// Whether the current operand ends a test, so that only what can follow a condition can follow it.
   var endsTest: Bool {
     for frame in frames.reversed() {
       switch frame {
@@ -150,9 +152,10 @@ struct ConditionStack {
     current = nil
   }
 
-  /// Ends the parentheses or the subquery around. The parentheses' content is the current operand then.
+  /// Closes the innermost parentheses or subquery. The current operand is then the content of the parentheses, or the
+  /// condition of the subquery.
   ///
-  /// - Returns: the head of the subquery whose condition is the current operand then, or nil.
+  /// - Returns: the head of the subquery; nil if parentheses were closed.
   mutating func close(_ range: SourceRange) throws(QueryError) -> SubqueryHead? {
     try reduce(above: 0)
     guard var content = current else { throw source.syntaxError("A value is missing here", at: range) }
@@ -181,7 +184,7 @@ struct ConditionStack {
       range: head.range.to(end))
   }
 
-  /// Ends the condition, and gives its node.
+  /// Ends the whole condition, and returns the index of its node.
   mutating func finish(_ end: SourceRange) throws(QueryError) -> Int {
     try reduce(above: 0)
     switch frames.last {
@@ -217,7 +220,7 @@ struct ConditionStack {
     return current
   }
 
-  /// Completes all that binds more tightly than a level.
+  /// Completes all parts whose level is greater than `level`.
   private mutating func reduce(above level: Int) throws(QueryError) {
     while let frame = frames.last, frame.level > level {
       try complete(frame)

@@ -1,7 +1,8 @@
 import RealmStorage
 
 extension RQLLexer {
-  /// `T<seconds>:<nanoseconds>`, both with a sign or without, at the current offset.
+  /// Reads a date as `T<seconds>:<nanoseconds>` at the current offset, both with or without a sign; nil if there is
+  /// none.
   mutating func dateBySeconds(_ nameEnd: Int) throws(QueryError) -> RQLToken? {
     guard let seconds = signed(offset + 1), source[seconds.digits.upperBound] == UInt8(ascii: ":"),
       let nanoseconds = signed(seconds.digits.upperBound + 1), nanoseconds.digits.upperBound >= nameEnd
@@ -27,20 +28,23 @@ extension RQLLexer {
     return end > digits ? (isNegative, digits..<end) : nil
   }
 
-  /// - Parameter nanoseconds: with the sign of the seconds.
+  /// Makes a date.
+  ///
+  /// - Parameter nanoseconds: the part of a second, with the sign of the seconds.
   private func date(
     seconds: Int64, nanoseconds: Int64, _ range: SourceRange
   ) throws(QueryError) -> Value {
     guard nanoseconds.magnitude < 1_000_000_000 else {
       throw source.syntaxError("A second has 1,000,000,000 nanoseconds", at: range)
     }
-    // No date of 63 bits of seconds is so small that a second less does not fit.
+    // The seconds are greater than `Int64.min`, so that one second less is still an `Int64`.
     return nanoseconds < 0
       ? .date(Timestamp(seconds: seconds - 1, nanoseconds: Int32(nanoseconds + 1_000_000_000)))
       : .date(Timestamp(seconds: seconds, nanoseconds: Int32(nanoseconds)))
   }
 
-  /// `Y-M-D@H:M:S` or `Y-M-DTH:M:S`, with or without `:nanoseconds`, at the current offset; nil where there is no such date.
+  /// Reads a date as `Y-M-D@H:M:S` or `Y-M-DTH:M:S`, with or without `:nanoseconds`, at the current offset; nil if
+  /// there is none.
   mutating func dateByDigits() throws(QueryError) -> RQLToken? {
     guard source[offset].isDigit else { return nil }
     var fields: [Range<Int>] = []
@@ -87,13 +91,14 @@ extension RQLLexer {
     let seconds =
       Self.daysSince1970(year, month, day) * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5]
     let nanoseconds = parts.count > 6 ? parts[6] : 0
-    // Nanoseconds before 1970 count away from it, as all of such a date does.
+    // In a date before 1970, the nanoseconds lead further away from 1970, as the seconds do.
     return try date(seconds: seconds, nanoseconds: seconds < 0 ? -nanoseconds : nanoseconds, range)
   }
 
-  /// Days of the Gregorian calendar; a month that has fewer days than `day` goes over into the next.
+  /// The days from 1970 to a date of the Gregorian calendar. A day that the month does not have counts into the next
+  /// month.
   private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    // Years that start in March have the odd day of leap years at their end.
+    // If years start in March, the extra day of a leap year is the last one of its year.
     let shifted = month > 2 ? year : year - 1
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468

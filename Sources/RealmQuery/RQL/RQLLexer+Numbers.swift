@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension RQLLexer {
-  /// A number at the current offset, with its sign; nil where there is none.
+  /// Reads a number with its sign at the current offset; nil if there is none.
   mutating func number() throws(QueryError) -> RQLToken? {
     let start = offset
     let hasSign = source[start] == UInt8(ascii: "-") || source[start] == UInt8(ascii: "+")
@@ -30,7 +30,7 @@ extension RQLLexer {
     return take(.real(literal), to: end + (isFloat ? 1 : 0))
   }
 
-  /// The offset behind `inf`, `infinity` or `nan` where a sign stands before it. Without one it is a word.
+  /// The offset behind `inf`, `infinity` or `nan` after a sign; nil if there is none. Without a sign, these are words.
   private func endOfSpecial(_ start: Int) -> Int? {
     guard start > offset else { return nil }
     for length in [8, 3] {
@@ -41,7 +41,8 @@ extension RQLLexer {
     return nil
   }
 
-  /// Digits of 0 to F; what does not fit in 64 bits with a sign is the greatest integer.
+  /// Reads hexadecimal digits behind `0x`. A number that does not fit in a signed integer of 64 bits becomes the
+  /// greatest one.
   private mutating func hexadecimal() -> RQLToken {
     var (end, value, isOver) = (offset + 2, UInt64(0), false)
     while let digit = source[end].hexDigit {
@@ -52,7 +53,8 @@ extension RQLLexer {
     return take(.integer(isOver ? .max : Int64(clamping: value), hasSign: false), to: end)
   }
 
-  /// The digits with the sign before them, clamped. With a zero in front they are octal.
+  /// The integer that digits and the sign before them give, clamped to 64 bits. If the first of several digits is a
+  /// zero, the digits are octal.
   private func integer(_ digits: Range<Int>) throws(QueryError) -> Int64 {
     let magnitude: UInt64
     if source[digits.lowerBound] == UInt8(ascii: "0"), digits.count > 1 {

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// Cuts a text of RQL into tokens, the longest that fits at each place.
+/// Cuts a text of RQL into tokens. At each place, it takes the longest token that fits.
 struct RQLLexer {
   let source: SourceText
   private(set) var offset = 0
@@ -83,7 +83,7 @@ struct RQLLexer {
     return token(.word(Keyword.rql(source, SourceRange(start, end))), to: end)
   }
 
-  /// The offset behind the name that starts at an offset.
+  /// The offset behind the name that starts at an offset; the same offset if there is none.
   private func endOfName(_ start: Int) -> Int {
     var end = start
     while true {
@@ -100,7 +100,8 @@ struct RQLLexer {
     }
   }
 
-  /// A literal that starts like a name and is at least as long as the name, which ends at `nameEnd`.
+  /// Reads a literal that starts like a name and is at least as long as the name, which ends at `nameEnd`; nil if there
+  /// is none.
   private mutating func literalWord(_ nameEnd: Int) throws(QueryError) -> RQLToken? {
     switch UnicodeScalar(source[offset]) {
     case "$":
@@ -141,7 +142,7 @@ struct RQLLexer {
   private mutating func pathOperator() throws(QueryError) -> RQLToken {
     var end = offset + 1
     while source[end].startsName { end += 1 }
-    // The longest operator that fits; letters behind it are a name, which no rule of the grammar takes there.
+    // The operator is the whole word behind `@`, because the grammar allows no name directly behind an operator.
     let text = source.string(SourceRange(offset, end))
     if let found = RQLToken.PathOperator(rawValue: text) { return token(.pathOperator(found), to: end) }
     let words = RQLToken.PathOperator.allCases.map(\.rawValue)
@@ -166,7 +167,8 @@ struct RQLLexer {
     return token(.base64(bytes), to: quote + 1)
   }
 
-  /// Hexadecimal digits in groups that `-` parts, with `)` behind them.
+  /// The bytes of hexadecimal digits in groups, which may be separated by `-`, with `)` behind them. The prefix of the
+  /// literal has `prefix` bytes.
   private func hexDigits(
     _ prefix: Int, groups: [Int], _ what: String
   ) throws(QueryError) -> (bytes: [UInt8], end: Int) {
@@ -217,10 +219,10 @@ struct RQLLexer {
 }
 
 extension RQLLexer {
-  /// The files that read numbers and dates make their tokens by this.
+  /// Makes a token and goes on behind it. The other files of the lexer, which read numbers and dates, call this method.
   mutating func take(_ kind: RQLToken.Kind, to end: Int) -> RQLToken { token(kind, to: end) }
 
-  /// A number of decimal digits, or the greatest there is.
+  /// The number of decimal digits, or the greatest number if they do not fit in 64 bits.
   func decimal(_ digits: Range<Int>) -> UInt64 {
     var number: UInt64 = 0
     for offset in digits {
@@ -232,7 +234,9 @@ extension RQLLexer {
     return number
   }
 
-  /// - Throws: where the type does not hold the number.
+  /// The number of decimal digits, as a value of a type.
+  ///
+  /// - Throws: `QueryError` if the type can't hold the number.
   func number<Number: FixedWidthInteger>(
     _ digits: Range<Int>, as type: Number.Type
   ) throws(QueryError) -> Number {

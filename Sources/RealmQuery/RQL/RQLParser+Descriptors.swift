@@ -1,5 +1,5 @@
 extension RQLParser {
-  /// SORT, DISTINCT or LIMIT.
+  /// Reads SORT, DISTINCT or LIMIT.
   mutating func descriptor() throws(QueryError) -> QuerySyntax.Descriptor {
     switch token.keyword {
     case .sort:
@@ -140,6 +140,6 @@ extension RQLParser {
 }
 
 extension QuerySyntax.RealLiteral {
-  /// Whether it is neither `inf` nor `nan`, nor too large for 64 bits.
+  /// Whether the number is neither infinite nor NaN, also if its digits are too large for 64 bits.
   var isFinite: Bool { number.isFinite }
 }

@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension RQLParser {
-  /// Reads what begins a condition or a value.
+  /// Reads the start of a condition or a value.
   mutating func operand() throws(QueryError) {
     let range = token.range
     switch token.kind {
@@ -24,7 +24,9 @@ extension RQLParser {
     stack.operand(kind, quantifier: quantifier, range: range.to(previous))
   }
 
-  /// - Parameter quantifier: the one before it, behind which no constant and no aggregate stands.
+  /// Reads a value.
+  ///
+  /// - Parameter quantifier: the quantifier before the value. No constant and no aggregate can follow one.
   private mutating func value(
     quantifier: QuerySyntax.Quantifier?
   ) throws(QueryError) -> QuerySyntax.Kind {
@@ -49,7 +51,7 @@ extension RQLParser {
     return .path(path)
   }
 
-  /// The values in braces.
+  /// Reads a list in braces, and returns the nodes of its elements.
   private mutating func list() throws(QueryError) -> [Int] {
     try advance()
     var elements: [Int] = []
@@ -95,7 +97,7 @@ extension RQLParser {
 
   // MARK: Constants
 
-  /// A constant at the current token; nil where there is none.
+  /// Reads a constant; nil if the current token starts none.
   private mutating func constant() throws(QueryError) -> QuerySyntax.Constant? {
     let constant: QuerySyntax.Constant
     switch token.kind {
@@ -124,7 +126,7 @@ extension RQLParser {
     return text
   }
 
-  /// `bin(...)`, or nil where the word is a name.
+  /// Reads `binary(...)` or `bin(...)`; nil if the word is a name, because no parenthesis follows.
   private mutating func binary() throws(QueryError) -> QuerySyntax.Constant? {
     var ahead = lexer
     guard try ahead.next().isSymbol(.openParenthesis) else { return nil }
@@ -141,7 +143,7 @@ extension RQLParser {
     return .value(.data(bytes))
   }
 
-  /// `obj('Class', key)`.
+  /// Reads `obj('Class', key)`.
   private mutating func object() throws(QueryError) -> QuerySyntax.Constant {
     try advance()
     try expect(.openParenthesis, "obj needs the name of a class and a primary key in parentheses")

@@ -1,9 +1,9 @@
 extension RQLParser {
-  /// What may stand at the end of a path.
+  /// The kinds of steps that may end a path.
   enum PathEnds {
-    /// Neither a number nor a type, as in SORT.
+    /// No number of elements, type or aggregate, as in SORT.
     case nothing
-    /// A number of elements, a type, or an aggregate.
+    /// A number of elements, a type or an aggregate.
     case ends
   }
 
@@ -52,7 +52,9 @@ extension RQLParser {
     return error("The name of a property is needed here")
   }
 
-  /// Reads a step; false where the path ends.
+  /// Reads a step.
+  ///
+  /// - Returns: false if the path ends.
   private mutating func step(_ path: inout QuerySyntax.Path, _ ends: PathEnds) throws(QueryError) -> Bool {
     let range = token.range
     if token.isSymbol(.openBracket) {
@@ -80,7 +82,7 @@ extension RQLParser {
     return true
   }
 
-  /// A key path that an argument gives is whole.
+  /// Throws if the path starts with a key path argument, which is a whole path.
   private func checkNotArgument(_ path: QuerySyntax.Path, _ range: SourceRange) throws(QueryError) {
     guard case .argument = path.start else { return }
     throw QueryError(
@@ -88,7 +90,7 @@ extension RQLParser {
       range: range, in: source)
   }
 
-  /// `@count`, `@type` or an aggregate with the name behind it.
+  /// Reads `@count`, `@size`, `@type`, or an aggregate with the name behind it.
   private mutating func end(
     _ path: inout QuerySyntax.Path, _ found: RQLToken.PathOperator
   ) throws(QueryError) {
@@ -105,7 +107,7 @@ extension RQLParser {
     try advance()
   }
 
-  /// A name, or `@links`, `@keys` or `@values`.
+  /// Reads a name, or `@links`, `@keys` or `@values`.
   private mutating func named() throws(QueryError) -> QuerySyntax.Step {
     switch token.kind {
     case .pathOperator(.keys):
@@ -125,7 +127,7 @@ extension RQLParser {
     }
   }
 
-  /// What follows `@links`: a class and a property, or an operator.
+  /// Reads what follows `@links`: a class and a property. If neither follows, the step is `@links` alone.
   private mutating func links() throws(QueryError) -> QuerySyntax.Step {
     guard token.isSymbol(.dot), let className = try nameBehindDot() else { return .allLinks }
     guard token.isSymbol(.dot), let property = try nameBehindDot() else {
@@ -136,7 +138,7 @@ extension RQLParser {
     return .links(from: className, property: property)
   }
 
-  /// Reads a dot and the name behind it; neither where something else than a name follows.
+  /// Reads a dot and the name behind it. Reads nothing and returns nil if no name is behind the dot.
   private mutating func nameBehindDot() throws(QueryError) -> String? {
     var ahead = lexer
     let next = try ahead.next()
@@ -146,7 +148,7 @@ extension RQLParser {
     return RQLLexer.name(source.string(next.range))
   }
 
-  /// Reads the subscript that stands in brackets.
+  /// Reads the subscript inside brackets.
   private mutating func bracketed() throws(QueryError) -> QuerySyntax.Step {
     let step: QuerySyntax.Step
     switch token.kind {
@@ -169,7 +171,7 @@ extension RQLParser {
 }
 
 extension RQLToken.PathOperator {
-  /// Whether a path ends with it.
+  /// Whether the operator can only be at the end of a path.
   fileprivate var isEnd: Bool {
     switch self {
     case .keys, .values, .links: false

@@ -1,10 +1,10 @@
 import RealmStorage
 
-/// Reads RQL, Realm's own query language.
+/// Parses RQL, Realm's own query language.
 struct RQLParser {
   var lexer: RQLLexer
   var token: RQLToken
-  /// The end of the token before.
+  /// The place of the token before the current one.
   var previous = SourceRange.none
   var stack: ConditionStack
 
@@ -29,7 +29,9 @@ struct RQLParser {
     return stack.builder.syntax(root: root, descriptors: descriptors)
   }
 
-  /// Reads an operand or an operator; false where the condition ends.
+  /// Reads an operand or an operator.
+  ///
+  /// - Returns: false if the condition ends.
   private mutating func step() throws(QueryError) -> Bool {
     guard let current = stack.current else {
       try operand()
@@ -96,7 +98,7 @@ struct RQLParser {
     }
   }
 
-  /// Which operands the tests take by the grammar.
+  /// Throws if the grammar does not allow the operands of a test.
   private static func check(
     _ test: ConditionStack.Test, _ right: ConditionStack.Operand, _ builder: QuerySyntax.Builder,
     _ source: SourceText
@@ -130,7 +132,7 @@ struct RQLParser {
 
   // MARK: Tokens
 
-  /// Goes on to the next token, and returns the place of the one that it leaves.
+  /// Goes on to the next token, and returns the place of the token that it leaves.
   @discardableResult
   mutating func advance() throws(QueryError) -> SourceRange {
     previous = token.range

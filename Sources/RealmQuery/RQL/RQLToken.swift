@@ -8,11 +8,11 @@ struct RQLToken: Equatable {
     case caseOption(QuerySyntax.TestOptions)
     /// A name or a keyword.
     case word(Keyword?)
-    /// `@` with a word.
+    /// An operator of paths: a word behind `@`.
     case pathOperator(PathOperator)
     case integer(Int64, hasSign: Bool)
     case real(QuerySyntax.RealLiteral)
-    /// What stands between quotes, as it is.
+    /// The text between the quotation marks, with its escapes as they are.
     case string(String)
     case base64([UInt8])
     /// A date, a UUID, an object id or a link.

@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension RQLWriter {
-  /// The token that a text is, where it is one and no more.
+  /// The token that a text consists of; nil if the text is not exactly one token.
   static func onlyToken(_ text: String) -> RQLToken.Kind? {
     var lexer = RQLLexer(SourceText(text))
     guard let token = try? lexer.next(), token.range.lowerBound == 0,
@@ -10,7 +10,7 @@ extension RQLWriter {
     return token.kind
   }
 
-  /// A text in quotes, as it is.
+  /// The text between quotation marks, without escapes. Throws if RQL can't express it in this way.
   func quoted(_ text: String, _ node: QuerySyntax.Node) throws(QueryError) -> String {
     guard let quoted = Self.quoted(text) else {
       throw QueryError(lacking: "the key \(QueryError.shown(text))", node.range)
@@ -18,7 +18,8 @@ extension RQLWriter {
     return quoted
   }
 
-  /// Nil where the text has quotes of both kinds, or backslashes that would be escapes without a meaning.
+  /// The text between quotation marks; nil if it has quotation marks of both kinds, or backslashes, unless they are
+  /// escapes that RQL accepts.
   private static func quoted(_ text: String) -> String? {
     for quote in ["'", "\""] {
       let quoted = quote + text + quote
@@ -63,7 +64,7 @@ extension RQLWriter {
     }
   }
 
-  /// Seconds and nanoseconds with the same sign.
+  /// A date as seconds and nanoseconds, which have the same sign.
   private static func text(_ date: Timestamp) -> String {
     guard date.seconds < 0, date.nanoseconds > 0 else { return "T\(date.seconds):\(date.nanoseconds)" }
     return "T\(date.seconds + 1):\(date.nanoseconds - 1_000_000_000)"
@@ -99,7 +100,7 @@ extension RQLWriter {
 }
 
 extension QueryError {
-  /// The error of a query that RQL can't say.
+  /// Makes the error about a part of a query that RQL can't express.
   init(lacking what: String, _ range: SourceRange) {
     self.init(.invalidQuery, "RQL lacks \(what)", place: range)
   }

@@ -1,6 +1,7 @@
 import RealmStorage
 
-/// Writes a tree as RQL. What is not written yet stands in a stack of its own, so that depth needs no recursion.
+/// Writes a syntax tree as RQL. The parts that are not written yet are in a stack of the writer, so that depth needs no
+/// recursion.
 struct RQLWriter {
   private enum Task {
     case text(String)
@@ -57,7 +58,7 @@ struct RQLWriter {
     }
   }
 
-  /// Has nodes written with a text between each two.
+  /// Writes nodes with a text between them, after what is written now.
   private mutating func push(_ nodes: [Int], _ separator: String, _ task: (Int) -> Task) {
     for (place, node) in nodes.enumerated().reversed() {
       tasks.append(task(node))
@@ -162,7 +163,7 @@ struct RQLWriter {
     }
   }
 
-  /// A name with its blanks escaped.
+  /// The text of a name, with its blanks escaped.
   private func name(_ name: String, _ node: QuerySyntax.Node) throws(QueryError) -> String {
     let escapes: [Character: String] = [" ": "\\ ", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\r\n": "\\r\\n"]
     let text = name.map { escapes[$0] ?? String($0) }.joined()

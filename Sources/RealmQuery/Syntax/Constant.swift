@@ -3,8 +3,8 @@ import RealmStorage
 extension QuerySyntax {
   /// A constant in the text of a query.
   public enum Constant: Sendable, Equatable {
-    /// Null, a boolean, a whole number, a string, data, a date, a UUID or an object id. `O<n>` is a link, and `L<t>:<n>` is a
-    /// link of a mixed value.
+    /// Null, a boolean, a whole number, a string, data, a date, a UUID or an object id. `O<n>` is a link, and
+    /// `L<t>:<n>` is a link of a mixed value.
     case value(Value)
     /// A number with a fraction, an exponent or the suffix `f`; or infinity or NaN.
     case real(RealLiteral)
@@ -24,7 +24,8 @@ extension QuerySyntax {
   ///
   /// Two literals are equal if their texts and their sizes are equal.
   public struct RealLiteral: Sendable, Hashable {
-    /// The digits with the sign and the exponent, but without the suffix `f`; or `inf` or `nan`, with or without a sign.
+    /// The digits with the sign and the exponent, but without the suffix `f`; or `inf` or `nan`, with or without a
+    /// sign.
     public let text: String
     /// Whether the number has the suffix `f`, so that it is one of 32 bits.
     public let isFloat: Bool
@@ -46,7 +47,8 @@ extension QuerySyntax {
 
     /// The number, rounded to 64 bits; a float is rounded to 32 bits first.
     public var number: Double {
-      // The standard library reads all forms of numbers in the languages except `1.` and `1.e5`, to which a digit is added.
+      // The standard library reads all forms of numbers in the languages except `1.` and `1.e5`, to which a digit is
+      // added.
       if let number = isFloat ? Float(text).map({ Double($0) }) : Double(text) { return number }
       let padded = text.hasSuffix(".") ? text + "0" : text
       let readable = padded.replacing(".e", with: ".0e").replacing(".E", with: ".0E")

@@ -23,8 +23,8 @@ extension QuerySyntax {
       case selfWord
       /// The element of a subquery with this variable, which has its `$`. It is written alike in RQL and formats.
       case variable(String)
-      /// The key path in the argument at this position: `$K0`. Only RQL has it: the parser of formats replaces `%K` by the steps
-      /// of its argument.
+      /// The key path in the argument at this position: `$K0`. Only RQL has it: the parser of formats replaces `%K` by
+      /// the steps of its argument.
       case argument(Int)
     }
   }

@@ -5,10 +5,11 @@ import RealmStorage
 /// Both query languages are parsed into it: Realm's own (`QueryParser.rql(_:)`) and the format of `NSPredicate`
 /// (`QueryParser.predicateFormat(_:arguments:)`).
 ///
-/// The nodes are in one array, children before their parents, and refer to one another by index. So a tree of any depth is
-/// released, compared and walked by loops, without recursion: a loop forwards over `nodes` reaches the children of a node before
-/// the node, and a loop backwards reaches each node before its children. Each node except the root is part of exactly one other
-/// node. Nested ANDs are one AND with more parts, nested ORs are one OR, and both have at least two parts.
+/// The nodes are in one array, children before their parents, and refer to one another by index. So a tree of any depth
+/// is released, compared and walked by loops, without recursion: a loop forwards over `nodes` reaches the children of a
+/// node before the node, and a loop backwards reaches each node before its children. Each node except the root is part
+/// of exactly one other node. Nested ANDs are one AND with more parts, nested ORs are one OR, and both have at least
+/// two parts.
 ///
 /// Two trees are equal if they say the same in the same order. The places of the nodes in their texts are ignored.
 public struct QuerySyntax: Sendable, Equatable {

@@ -1,8 +1,8 @@
 extension QuerySyntax {
   /// Builds a tree of nodes, children first.
   ///
-  /// Nodes may be added in any order in which children come before their parents. Nodes that the root does not reach are left out
-  /// of the tree.
+  /// Nodes may be added in any order in which children come before their parents. Nodes that the root does not reach
+  /// are left out of the tree.
   public struct Builder: Sendable {
     private(set) var nodes: [Node] = []
     /// For each node, whether it is part of another one.
@@ -22,8 +22,8 @@ extension QuerySyntax {
     /// - Parameters:
     ///   - root: the index of the node in `other`.
     ///   - other: the builder that has the node.
-    ///   - change: gets each node with its index in `other`, and returns the node to add. The children of the node are the copies
-    ///     already.
+    ///   - change: gets each node with its index in `other`, and returns the node to add. The children of the node are
+    ///     the copies already.
     /// - Returns: the index of the copy of each node, by the index of the node in `other`.
     public mutating func add(
       copyOf root: Int, in other: Builder, _ change: (Int, Node) -> Node = { $1 }
@@ -47,8 +47,8 @@ extension QuerySyntax {
     /// Adds a node.
     ///
     /// - Returns: the index of the node, by which other nodes refer to it.
-    /// - Precondition: its children were added before and are part of no other node; a chain of arithmetic has only `+` and `-`,
-    ///   or only `*` and `/`. Otherwise the program stops.
+    /// - Precondition: its children were added before and are part of no other node; a chain of arithmetic has only `+`
+    ///   and `-`, or only `*` and `/`. Otherwise the program stops.
     public mutating func add(
       _ kind: Kind, quantifier: Quantifier? = nil, range: SourceRange = .none
     ) -> Int {
@@ -119,8 +119,8 @@ extension QuerySyntax {
       return starts[root] == 0
     }
 
-    /// For each node the index of the node that replaces it: the only remaining part of an AND or OR that has one, otherwise the
-    /// node itself.
+    /// For each node the index of the node that replaces it: the only remaining part of an AND or OR that has one,
+    /// otherwise the node itself.
     private func standIns() -> [Int] {
       var stands = Array(nodes.indices)
       // The number of parts that each join has in the end, including those of joins of the same kind in it.
@@ -205,7 +205,8 @@ extension QuerySyntax.Kind {
     }
   }
 
-  /// The same kind of node with other children: one for each that `forEachChild` visits, and any number for ANDs and ORs.
+  /// The same kind of node with other children: one for each that `forEachChild` visits, and any number for ANDs and
+  /// ORs.
   func withChildren(_ children: ArraySlice<Int>) -> Self {
     var rest = children
     switch self {

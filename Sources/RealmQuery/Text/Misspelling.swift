@@ -1,10 +1,10 @@
 /// Finds the word that was probably meant.
 package enum Misspelling {
-  /// The word that is nearest, regardless of case; nil where none is near enough.
+  /// The word that is most similar, without regard to case; nil if no word is similar enough.
   ///
-  /// One change is near in words of up to four letters, two changes are in longer ones. A change puts in, takes out or
-  /// replaces a letter, or swaps two that stand side by side. It takes time in proportion to the number of the words and
-  /// to the square of their length; a word of more than 64 bytes is like none.
+  /// A word of up to 4 bytes may differ by one change, a longer word by two. A change inserts, removes or replaces a
+  /// letter, or swaps two letters side by side. The search takes time in proportion to the number of words and to the
+  /// square of their length. It finds nothing for a word that has less than 2 or more than 64 bytes.
   package static func nearest<Words: Sequence>(to word: String, among words: Words) -> String?
   where Words.Element == String {
     let wanted = Array(word.lowercased().utf8)
@@ -20,7 +20,7 @@ package enum Misspelling {
     return best?.word
   }
 
-  /// How many changes lead from one word to the other.
+  /// The number of changes that lead from one word to the other.
   private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var rows = [Array(0...right.count)]
     for (row, byte) in left.enumerated() {

@@ -1,7 +1,7 @@
 /// An error in the text of a query.
 ///
-/// `description` describes it in words, shows the line of the text with a mark under the place, and adds what was expected there
-/// and the word that was probably meant.
+/// `description` describes it in words, shows the line of the text with a mark under the place, and adds what was
+/// expected there and the word that was probably meant.
 public struct QueryError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The kind of a mistake. The raw values are titles for messages.
   public enum Kind: String, Sendable, Hashable, CaseIterable {

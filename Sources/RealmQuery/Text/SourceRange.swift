@@ -1,7 +1,7 @@
 /// The place of a part of a query in its text, in UTF-8 code units from the start of the text.
 ///
-/// All ranges are equal to one another, so that trees are compared without the places of their nodes. Compare the bounds if the
-/// place matters.
+/// All ranges are equal to one another, so that trees are compared without the places of their nodes. Compare the
+/// bounds if the place matters.
 public struct SourceRange: Sendable, Equatable {
   /// The offset of the first code unit.
   public var lowerBound: Int

@@ -1,13 +1,15 @@
 /// The text of a query as bytes.
 struct SourceText: Sendable {
-  /// So many bytes at most a text may have.
+  /// The most bytes that the text of a query may have.
   static let maximumCount = 1 << 20
 
   let bytes: [UInt8]
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// - Throws: `QueryError` where the text is longer than `maximumCount`; its bytes are not looked at then.
+  /// Takes the bytes of a text if there are not too many.
+  ///
+  /// - Throws: `QueryError` if the text has more than `maximumCount` bytes. The bytes are not copied then.
   init(checking text: String) throws(QueryError) {
     guard text.utf8.count <= Self.maximumCount else {
       throw QueryError(
@@ -17,7 +19,7 @@ struct SourceText: Sendable {
     self.init(text)
   }
 
-  /// The byte at an offset; 0 behind the end, which is no character of either language.
+  /// The byte at an offset; 0 behind the end of the text, because no character of either language is 0.
   subscript(offset: Int) -> UInt8 { offset < bytes.count ? bytes[offset] : 0 }
 
   func string(_ range: SourceRange) -> String {
@@ -30,10 +32,10 @@ struct SourceText: Sendable {
     QueryError(.syntax, message, range: range, in: self, expected: expected, suggestion: suggestion)
   }
 
-  /// So many bytes before and behind the start of a place an excerpt shows.
+  /// The most bytes that an excerpt shows before and behind the start of a place.
   private static let window = (before: 60, behind: 40)
 
-  /// It looks at the bytes near the place only, however long the line is.
+  /// The line with a place. Only the bytes near the place are read, however long the line is.
   func excerpt(of range: Range<Int>) -> QueryError.Excerpt {
     let place = range.lowerBound
     var start = place
@@ -42,7 +44,7 @@ struct SourceText: Sendable {
     while end < bytes.count, !isNewline(bytes[end]), end - place < Self.window.behind { end += 1 }
     let isCutBefore = start > 0 && !isNewline(bytes[start - 1])
     let isCutBehind = end < bytes.count && !isNewline(bytes[end])
-    // A window starts and ends between characters.
+    // The excerpt is cut between characters, and not inside one.
     while start < place, isContinuation(self[start]) { start += 1 }
     while end > place, end < bytes.count, isContinuation(bytes[end]) { end -= 1 }
     let before = shown(start..<place)
@@ -52,7 +54,7 @@ struct SourceText: Sendable {
       line: line, column: before.count + (isCutBefore ? 1 : 0), length: max(marked.count, 1))
   }
 
-  /// Some bytes as characters, each of one column.
+  /// A part of the text as characters of one column each. Control characters become spaces.
   private func shown(_ range: Range<Int>) -> String {
     let scalars = String(decoding: bytes[range], as: UTF8.self).unicodeScalars.map { scalar in
       scalar.value < 0x20 || scalar.value == 0x7f ? " " : Character(scalar)

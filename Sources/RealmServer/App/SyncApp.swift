@@ -1,21 +1,23 @@
 import RealmStorage
 import RealmSync
 
-/// The sync server of one app. It keeps the objects of the app and their history in one file, and serves the connections of its clients.
+/// The sync server of one app. It keeps the objects of the app and their history in one file, and serves the
+/// connections of its clients.
 ///
-/// It knows no network, no clock and no chance: who uses it tells what has come and the time, and sends what it is given. A connection is a WebSocket of a user. It has
-/// a channel for each file of the user (docs/sync-protocol.md, "Channels"). Used by one thread at a time.
+/// It has no network, no clock and no source of random numbers of its own. The caller passes in messages, times and
+/// random numbers, and sends the messages that it gets back. A connection is a WebSocket of a user. It has a channel
+/// for each file of the user (docs/sync-protocol.md, "Channels"). One thread at a time may use a `SyncApp`.
 public final class SyncApp {
   /// A connection of a user.
   public struct Connection: Hashable, Sendable {
     let number: UInt64
   }
 
-  /// An action says what the caller does with a connection.
+  /// What the caller has to do with a connection.
   public enum Action: Sendable, Equatable {
-    /// A message is to be sent. When it has left the machine, `noteSent` is to be called.
+    /// The caller sends a message. When the message has left the machine, the caller calls `noteSent`.
     case send(Message, to: Connection)
-    /// The caller closes the connection behind all messages that it was given before. The text says why.
+    /// The caller closes the connection, after it has sent all messages that it was given before. The text says why.
     case close(Connection, String)
   }
 
@@ -23,7 +25,7 @@ public final class SyncApp {
   public struct Message: Sendable, Equatable {
     public let bytes: [UInt8]
     public let channel: UInt64
-    /// The bytes without the number of the channel.
+    /// The number of bytes without the number of the channel.
     let length: Int
   }
 
@@ -43,14 +45,15 @@ public final class SyncApp {
   private let draw: () -> UInt64
   var node: ServerNode { server.node }
 
-  /// Opens the server's file of an app, or makes it.
+  /// Opens the server's file of an app, or creates it.
   ///
   /// - Parameters:
-  ///   - path: of the file.
-  ///   - encryptionKey: 64 bytes, or nil of a file that is not encrypted.
+  ///   - path: the path of the file.
+  ///   - encryptionKey: 64 bytes; nil for a file that is not encrypted.
   ///   - time: milliseconds since 1970.
-  ///   - draw: draws a random number, which nobody can guess.
-  /// - Throws: `SyncAppProblem` for settings that can't be used, and for a file that a newer version of the server keeps; `StorageError`.
+  ///   - draw: returns a random number that nobody can guess.
+  /// - Throws: `SyncAppProblem` for settings that can't be used, and for a file that follows rules of merging of a
+  ///   newer version of the server; `StorageError`.
   public init(
     path: String, encryptionKey: [UInt8]? = nil, settings: SyncAppSettings, time: UInt64,
     draw: @escaping () -> UInt64
@@ -72,11 +75,12 @@ public final class SyncApp {
     if rules != node.state.rules(of: "", at: node.state.version) {
       try node.append(.rules(user: nil, rules), tag: draw(), time: time)
     }
-    // Last: a server that can't be started has not run.
+    // This comes last, because a server that can't be started has not run.
     try server.noteStart(time: time)
   }
 
-  /// The fields that filters may use are those that were let in before, and new ones behind them: the history has their values in this order.
+  /// Returns the settings with all fields that filters may use: those that were allowed before, and behind them the new
+  /// ones, because the history has their values in this order.
   private static func settings(
     _ settings: SyncAppSettings, _ database: Database
   ) throws -> ServerState.Settings {
@@ -120,11 +124,11 @@ public final class SyncApp {
 
   // MARK: - Connections
 
-  /// A user has connected.
+  /// Begins a connection of a user.
   ///
   /// - Parameters:
-  ///   - user: who has logged in, by the id.
-  ///   - data: what rights may ask of the user, by the names `roles` and `custom_data.<name>`.
+  ///   - user: the id of the user who has logged in.
+  ///   - data: the data of the user that rights may refer to, by the names `roles` and `custom_data.<name>`.
   ///   - time: milliseconds since 1970.
   /// - Throws: `StorageError`.
   public func connect(user: String, data: [String: [Value]] = [:], time: UInt64) throws(StorageError)
@@ -139,7 +143,7 @@ public final class SyncApp {
     return connection
   }
 
-  /// A connection is lost, or was closed.
+  /// Ends a connection that was lost or closed.
   public func disconnect(_ connection: Connection) {
     guard let client = clients.removeValue(forKey: connection) else { return }
     for id in client.channels.values {
@@ -148,11 +152,11 @@ public final class SyncApp {
     }
   }
 
-  /// A message has come. It is taken in; `run` answers.
+  /// Takes in a message. `run` answers it.
   ///
   /// - Parameter time: milliseconds since 1970.
-  /// - Returns: what is to be done at once.
-  /// - Throws: `StorageError` where the file can't be read.
+  /// - Returns: the actions to carry out at once.
+  /// - Throws: `StorageError` if the file can't be read.
   public func receive(
     _ message: [UInt8], from connection: Connection, time: UInt64
   ) throws(StorageError) -> [Action] {
@@ -194,7 +198,8 @@ public final class SyncApp {
     return []
   }
 
-  /// A channel more than a connection may have ends at once. Its file comes again later, and the others go on.
+  /// Closes a channel that exceeds the number that a connection may have. The client tries again later with its file,
+  /// and the other channels go on.
   private func refuse(_ channel: UInt64, of connection: Connection) -> [Action] {
     clients[connection]?.newest = channel
     let text =
@@ -209,7 +214,7 @@ public final class SyncApp {
     }
   }
 
-  /// Milliseconds.
+  /// The time that the client of a refused channel waits, in milliseconds.
   private static let waitForChannel: UInt32 = 30_000
 
   private func end(_ connection: Connection, _ text: String) -> [Action] {
@@ -217,7 +222,7 @@ public final class SyncApp {
     return [.close(connection, text)]
   }
 
-  /// A message that was given to be sent has left the machine, or its connection is gone.
+  /// Notes that a message which the caller had to send has left the machine, or that its connection is gone.
   public func noteSent(_ message: Message, to connection: Connection) {
     guard let id = clients[connection]?.channels[message.channel] else { return }
     server.noteSent(message.length, by: id)
@@ -225,46 +230,50 @@ public final class SyncApp {
 
   // MARK: - Work
 
-  /// Integrates what has come, and answers. What a client is told was made durable before.
+  /// Integrates what has come, and makes the answers. Everything that clients are told is durable before.
   ///
   /// - Parameter time: milliseconds since 1970.
-  /// - Throws: `StorageError` where the file can't be read or written: nothing that was told is lost then, and `run` may be called again.
+  /// - Throws: `StorageError` if the file can't be read or written. Nothing that a client was told is lost then, and
+  ///   `run` may be called again.
   public func run(time: UInt64) throws(StorageError) -> [Action] {
     let made = actions(try server.run(time: time))
-    // The actions are returned also where the system does not tell the size.
+    // The actions are returned even if the system does not tell the size of the file.
     if let bytes = try? database.fileBytes { server.isFull = bytes > settings.limits.fileBytes }
     return made
   }
 
-  /// The files that were reset since this was asked last.
+  /// Returns the files that were reset since the last call.
   public func takeResets() -> [ReplicaReset] {
     defer { server.resets = [] }
     return server.resets
   }
 
-  /// `run` has something to do, though nothing comes: the steps of clients that get much are made in several turns.
+  /// True if `run` has something to do although no message comes, because long steps of clients are made in several
+  /// turns.
   public var hasWork: Bool { server.hasWork }
 
-  /// Something has come, or was asked for, that `run` integrates.
+  /// True if the log has entries that `run` has not integrated yet.
   public var hasWaiting: Bool { node.end > node.state.version }
 
-  /// Forgets the history that no file needs whose client was connected within a time. Files that come back later are reset, and keep what they have not sent.
+  /// Removes the history that no file needs. Files that did not connect within a time do not count. If such a file
+  /// needs the removed history when it comes back, it is reset, and keeps the changes that it has not sent.
   ///
-  /// The oldest part of the history is forgotten too if the history has more bytes than `SyncAppSettings.Limits.historyBytes`.
+  /// The oldest part of the history is removed too if the history has more bytes than
+  /// `SyncAppSettings.Limits.historyBytes`.
   ///
   /// - Parameters:
-  ///   - offline: milliseconds. Nil where all files are waited for.
+  ///   - offline: the time in milliseconds; nil if the history is kept for all files.
   ///   - time: milliseconds since 1970.
-  /// - Returns: what was forgotten although files may need it; nil where that is nothing.
+  /// - Returns: the history that was removed although files may need it; nil if there is none.
   /// - Throws: `StorageError`.
   @discardableResult
   public func trim(offline: UInt64?, time: UInt64) throws(StorageError) -> HistoryCut? {
     try server.trim(offline: offline, keeping: settings.limits.historyBytes, time: time)
   }
 
-  /// The file of a client is not used any more. One that comes back all the same is reset.
+  /// Gives up the file of a client that is not used any more. If the file comes back all the same, it is reset.
   ///
-  /// - Returns: false where there is no such file.
+  /// - Returns: false if there is no such file.
   /// - Throws: `StorageError`.
   public func retire(replica: UInt64, time: UInt64) throws(StorageError) -> Bool {
     guard node.state.knows(replica) else { return false }
@@ -272,9 +281,10 @@ public final class SyncApp {
     return true
   }
 
-  /// The server stops: all clients come back after a while.
+  /// Ends the sessions of all clients because the server stops, and tells each when to come back.
   ///
-  /// - Parameter wait: milliseconds that a client waits at least; it waits twice as long at most. At most an hour.
+  /// - Parameter wait: the least time that a client waits, in milliseconds. It is at most an hour. A client waits at
+  ///   most twice as long.
   public func stop(wait: UInt32) -> [Action] { actions(server.stop(wait: wait)) }
 
   private func actions(_ made: [SyncServer.Action]) -> [Action] {
@@ -300,7 +310,7 @@ public final class SyncApp {
     return actions
   }
 
-  /// The properties that queries and rights may use, by class, in the order in which they were let in.
+  /// The properties that queries and rights may use, by class, in the order in which they were first allowed.
   public var fields: [String: [String]] { node.state.settings.fields }
 
   var counts: (connections: Int, channels: Int) { (clients.count, places.count) }

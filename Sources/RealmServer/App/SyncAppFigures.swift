@@ -1,40 +1,45 @@
 import RealmStorage
 
-/// These figures tell whoever runs a server how an app goes.
+/// The figures that tell the administrator of a server how an app is doing.
 public struct SyncAppFigures: Sendable, Equatable {
-  /// The version of the last change that has come, and of the last one that is integrated.
+  /// The version of the last change that has come, and the version of the last change that is integrated.
   public var end: UInt64 = 0
   public var integrated: UInt64 = 0
   /// The history begins behind this version.
   public var horizon: UInt64 = 0
-  /// Files of clients that are not given up.
+  /// The number of files of clients that are not given up.
   public var replicas = 0
-  /// The oldest version that a living file stands at, which keeps the history behind it, and whose file that is.
+  /// The oldest version of all files that are not given up. The history behind it is kept for that file.
+  /// `oldestReplica` and `oldestUser` name the file and its user.
   public var oldestCursor: UInt64 = 0
   public var oldestReplica: UInt64?
   public var oldestUser: String?
   public var connections = 0
   public var channels = 0
-  /// Sessions whose queries can't be looked up by a value: each change is compared with each of them.
+  /// The number of sessions whose queries can't be looked up by values, so that each change is compared with the
+  /// queries of each of them.
   public var unroutedSessions = 0
-  /// Bytes that were made for clients and have not left the machine.
+  /// The number of bytes that were made for clients and have not left the machine.
   public var unsentBytes = 0
-  /// How many objects and classes were refused since the server was started, by the number of the reason.
+  /// The number of objects, classes and properties that were refused since the server was started, by the number of the
+  /// reason.
   public var refusals: [UInt8: Int] = [:]
   /// The size of the app's file, in bytes.
   public var fileBytes: UInt64 = 0
   /// The size of the history in that file, in bytes, about.
   public var historyBytes: UInt64 = 0
-  /// How often since the server was started the oldest history was forgotten although files may have needed it, since it had too many bytes.
+  /// How often since the server was started the oldest history was removed although files may have needed it, because
+  /// the history had too many bytes.
   public var historyCuts = 0
-  /// Why nothing is integrated any more; nil of a server that goes on.
+  /// Why nothing is integrated any more; nil if the server goes on.
   public var halt: String?
 }
 
 extension SyncApp {
-  /// Tells the figures as they are now.
+  /// Returns the figures as they are now.
   ///
-  /// - Throws: `StorageError`. Takes time in proportion to the count of files.
+  /// - Throws: `StorageError`.
+  /// - Complexity: The time is in proportion to the number of files.
   public func figures() throws(StorageError) -> SyncAppFigures {
     var figures = SyncAppFigures()
     let state = node.state
@@ -64,7 +69,8 @@ extension SyncApp {
     return figures
   }
 
-  /// Why no client is served though the file can be read and written: the clock of the machine is more than a day ahead of the last change, so that one of the two is wrong.
+  /// Why no client is served although the file can be read and written: the clock of the machine is more than a day
+  /// ahead of the last change, so that one of the two is wrong. It is nil if clients are served.
   public func clockProblem(time: UInt64) -> String? {
     guard !server.isClockRight(time) else { return nil }
     return
@@ -73,8 +79,8 @@ extension SyncApp {
 
   /// Copies the file as it is now, while the server goes on.
   ///
-  /// - Parameter encryptionKey: of the copy.
-  /// - Throws: `StorageError`, also where there is a file already.
+  /// - Parameter encryptionKey: the key of the copy.
+  /// - Throws: `StorageError`, also if there is a file at `path` already.
   public func backup(to path: String, encryptionKey: [UInt8]? = nil) throws(StorageError) {
     try snapshot().copy(to: path, encryptionKey: encryptionKey)
   }

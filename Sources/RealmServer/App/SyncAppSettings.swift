@@ -2,7 +2,8 @@ import RealmStorage
 
 /// The settings of the server of an app.
 public struct SyncAppSettings: Sendable {
-  /// The rights of a class, each a predicate in Realm's query language over the fields that filters may use, `$user.id`, `$user.roles`, `$user.custom_data.<name>` and `$partition`.
+  /// The rights of a class, each a predicate in Realm's query language over the fields that filters may use,
+  /// `$user.id`, `$user.roles`, `$user.custom_data.<name>` and `$partition`.
   public struct Rights: Sendable, Equatable {
     public var read: String
     public var write: String
@@ -11,19 +12,19 @@ public struct SyncAppSettings: Sendable {
 
     /// - Parameters:
     ///   - read: the objects that a user may read.
-    ///   - write: the objects that a user may change, before a change and behind it.
-    ///   - insert: the objects that a user may make; the same as `write` unless given.
+    ///   - write: the objects that a user may change. An object has to match before and after the change.
+    ///   - insert: the objects that a user may create; the same as `write` unless given.
     ///   - delete: the objects that a user may delete; the same as `write` unless given.
     public init(read: String, write: String, insert: String? = nil, delete: String? = nil) {
       (self.read, self.write, self.insert, self.delete) = (read, write, insert ?? write, delete ?? write)
     }
   }
 
-  /// The property that tells the partition of an object; nil where there are no partitions.
+  /// The property that tells the partition of an object; nil if there are no partitions.
   public var partitionProperty: String?
-  /// The properties that queries and rights may use, by class. A property that was let in once stays.
+  /// The properties that queries and rights may use, by class. A property that was allowed once stays allowed.
   public var fields: [String: [String]] = [:]
-  /// The rights by class. Nobody can use a class that is not named. Nil lets every user do everything.
+  /// The rights by class. Nobody can use a class that is not named. If this is nil, every user may do everything.
   public var rights: [String: Rights]?
   public var limits = Limits()
 
@@ -31,19 +32,22 @@ public struct SyncAppSettings: Sendable {
 
   /// What an app allows its users.
   public struct Limits: Sendable {
-    /// Files of one user that are not given up.
+    /// The greatest number of files of one user, without those that are given up.
     public var replicas = 1000
-    /// Sessions of one connection.
+    /// The greatest number of channels of one connection.
     public var channels = 100
-    /// Queries of one file.
+    /// The greatest number of queries in a query set of a file.
     public var queries: UInt32 = 100
-    /// Bytes of one session that may have left the server's memory for the network and are still on their way, before it gets more.
+    /// The number of bytes that may be on their way from the app to the client of a session. With this number or more
+    /// on their way, the session gets no new step.
     public var unsentBytes = 1 << 20
-    /// The file of the app may have so many bytes: nothing more is taken in from clients then, and they try again later.
+    /// The greatest size of the app's file in bytes. While the file is larger, the server accepts no more changes from
+    /// clients, and they try again later.
     public var fileBytes = UInt64.max
-    /// The history may have so many bytes, about: with `trim` the oldest part goes, although files may need it. These are reset then.
+    /// The greatest size of the history in bytes, about. `trim` removes the oldest part of what is above, although
+    /// files may need it. Those files are reset then.
     public var historyBytes = UInt64.max
-    /// The clock of the machine is right, however far ahead of the last change it is.
+    /// True if the clock of the machine is right, however far ahead of the last change it is.
     public var acceptsClock = false
 
     public init() {}
@@ -52,10 +56,10 @@ public struct SyncAppSettings: Sendable {
 
 /// Something in the settings of an app, or in its file, that can't be used.
 public struct SyncAppProblem: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The class and the right that it concerns; nil of what concerns the whole app.
+  /// The class and the right that the problem concerns; nil if it concerns the whole app.
   public let table: String?
   public let right: String?
-  /// It says what is wrong, and what to do.
+  /// What is wrong, and what to do.
   public let text: String
 
   public var description: String {
@@ -65,10 +69,10 @@ public struct SyncAppProblem: Error, Sendable, Equatable, CustomStringConvertibl
 }
 
 extension SyncAppSettings {
-  /// What is wrong with a predicate; nil of one that rights may use.
+  /// What is wrong with a predicate; nil if rights may use it.
   ///
   /// - Parameters:
-  ///   - fields: the properties of the class that it may use.
+  ///   - fields: the properties of the class that the predicate may use.
   public static func problem(inRight predicate: String, of table: String, fields: [String]) -> String? {
     do throws(FilterProblem) {
       _ = try FieldFilter.parse(predicate, of: table, fields: fields, purpose: .rule) { _ in nil }
@@ -78,9 +82,10 @@ extension SyncAppSettings {
     }
   }
 
-  /// The rights, read.
+  /// The rights as filters.
   ///
-  /// - Parameter schemas: of the classes that there are: what a predicate compares with is read as of the type of the property.
+  /// - Parameter schemas: the schemas of the classes that exist. Constants are read as values of the type of the
+  ///   property that they are compared with.
   func rules(
     _ schemas: [TableSchema], _ settings: ServerState.Settings
   ) throws(SyncAppProblem) -> AccessRules {

@@ -1,15 +1,16 @@
 import RealmStorage
 
-/// Tells objects by a few fields of them, so that it can be told of a state that is long gone: the log keeps
-/// what the fields were.
+/// Selects objects by the values of a few of their fields. A filter can be applied to states of objects that are long
+/// gone, because the history keeps what these values were.
 ///
-/// A filter has terms; an object matches if it matches all conditions of one of them.
+/// A filter has terms. An object matches if it matches all conditions of at least one term.
 package struct FieldFilter: Sendable, Equatable {
-  /// How values compare: numbers of all types by what they are, texts by their UTF-8 bytes.
+  /// The comparison of two values. Numbers of all types are compared by their numeric values, and texts by their UTF-8
+  /// bytes.
   ///
-  /// What is no number equals nothing. Values of different types differ and have no order, and null has none:
-  /// neither `less` nor one of its kind holds of them. A comparison whose name begins with `not` holds
-  /// exactly where the one that it negates does not.
+  /// NaN equals nothing. Values of different types are not equal and have no order. Null has no order either: `less`,
+  /// `lessOrEqual`, `greater` and `greaterOrEqual` do not hold for values without an order. A comparison whose name
+  /// begins with `not` holds exactly if the one that it negates does not.
   package enum Comparison: UInt8, Sendable, CaseIterable {
     case equal = 0
     case notEqual = 1
@@ -17,7 +18,7 @@ package struct FieldFilter: Sendable, Equatable {
     case lessOrEqual = 3
     case greater = 4
     case greaterOrEqual = 5
-    /// This and the next two are of texts; they hold of no other values.
+    /// This comparison and the next two hold for texts only.
     case beginsWith = 6
     case endsWith = 7
     case contains = 8
@@ -30,20 +31,20 @@ package struct FieldFilter: Sendable, Equatable {
     case notContains = 15
   }
 
-  /// A condition looks at one of these.
+  /// The thing that a condition looks at.
   package enum Subject: Sendable, Hashable {
     /// A field of the object.
     case field(String)
-    /// It stands for what the server knows of the user that asks: see `Asking.values(ofUser:)`.
+    /// What the server knows of the user that asks; see `Asking.values(ofUser:)`.
     case user(String)
   }
 
-  /// The subject is compared with this.
+  /// The thing that the subject is compared with.
   package enum Operand: Sendable, Equatable {
     case value(Value)
-    /// It stands for what the server knows of the user that asks: see `Asking.values(ofUser:)`.
+    /// What the server knows of the user that asks; see `Asking.values(ofUser:)`.
     case user(String)
-    /// The partition of the replica that asks; null of one that has none.
+    /// The partition of the replica that asks; null for a replica without a partition.
     case partition
   }
 
@@ -51,8 +52,9 @@ package struct FieldFilter: Sendable, Equatable {
   package struct Condition: Sendable, Equatable {
     package var subject: Subject
     package var comparison: Comparison
-    /// The condition holds if any value of the subject compares with any value of them. A negated one,
-    /// `notEqual` too, holds if none does.
+    /// The operands. The condition holds if the comparison holds for any value of the subject with any value of the
+    /// operands. A condition with a negated comparison, which includes `notEqual`, holds if the comparison that it
+    /// negates holds for no such pair.
     package var operands: [Operand]
 
     package init(_ subject: Subject, _ comparison: Comparison, _ operands: [Operand]) {
@@ -71,15 +73,15 @@ package struct FieldFilter: Sendable, Equatable {
   package static let everything = FieldFilter(terms: [[]])
   package static let nothing = FieldFilter(terms: [])
 
-  /// A filter has so many terms at most.
+  /// The greatest number of terms of a filter.
   package static let mostTerms = 64
 
   /// The user and the replica that ask.
   package struct Asking: Sendable, Equatable {
     package var user: String
     package var partition: Value?
-    /// The server knows this of the user, by names such as `roles` and `custom_data.team`. Some of it has
-    /// several values.
+    /// What the server knows of the user, by names such as `roles` and `custom_data.team`. A name may have several
+    /// values.
     package var data: [String: [Value]]
 
     package init(user: String, partition: Value? = nil, data: [String: [Value]] = [:]) {
@@ -100,7 +102,7 @@ package struct FieldFilter: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - names: the fields of its class that filters may use.
-  ///   - values: what it has in them. A condition on any other field holds for no object.
+  ///   - values: the values of the object in these fields. A condition on another field holds for no object.
   package func matches(_ values: [Value], of names: [String], _ asking: Asking) -> Bool {
     terms.contains { conditions in
       conditions.allSatisfy { condition in
@@ -116,7 +118,7 @@ package struct FieldFilter: Sendable, Equatable {
 }
 
 extension FieldFilter.Comparison {
-  /// The one that holds exactly where this one does not.
+  /// The comparison that holds exactly if this one does not.
   package var negated: Self {
     switch self {
     case .equal: .notEqual
@@ -145,7 +147,7 @@ extension FieldFilter.Comparison {
     }
   }
 
-  /// Whether it holds of two values.
+  /// Whether the comparison holds for two values.
   func holds(_ value: Value, _ other: Value) -> Bool {
     switch self {
     case .equal: ValueOrder.areEqual(value, other)
@@ -162,7 +164,7 @@ extension FieldFilter.Comparison {
 }
 
 extension FieldFilter.Condition {
-  /// Whether it holds of a subject that has these values.
+  /// Whether the condition holds for a subject that has these values.
   func holds(_ values: some Collection<Value>, _ asking: FieldFilter.Asking) -> Bool {
     let isNegated = comparison.isNegated
     let positive = isNegated ? comparison.negated : comparison
@@ -178,7 +180,7 @@ extension FieldFilter.Condition {
 }
 
 extension FieldFilter.Operand {
-  /// The values that it stands for.
+  /// The values that the operand stands for.
   func values(_ asking: FieldFilter.Asking) -> [Value] {
     switch self {
     case .value(let value): [value]
@@ -191,7 +193,7 @@ extension FieldFilter.Operand {
 /// Filters of several classes: a query set, or what a user may read or write.
 package struct ClassFilters: Sendable, Equatable {
   package var byClass: [String: FieldFilter]
-  /// The filter of all classes that are not named.
+  /// The filter of all classes that `byClass` does not name.
   package var others: FieldFilter
 
   package init(_ byClass: [String: FieldFilter] = [:], others: FieldFilter = .nothing) {
@@ -202,7 +204,7 @@ package struct ClassFilters: Sendable, Equatable {
 
   package subscript(_ name: String) -> FieldFilter { byClass[name] ?? others }
 
-  /// How many bytes the conditions take, about.
+  /// The size of the conditions in bytes, about.
   var size: Int {
     byClass.reduce(others.size) { $0 + $1.key.utf8.count + $1.value.size }
   }
@@ -214,19 +216,20 @@ extension FieldFilter {
 
 /// The rights of a user: which objects it may read, change, make and delete.
 ///
-/// Each right is asked of the object as it is before a change, and as it is behind it, where there is one then. Who may not read an object may do nothing to it.
+/// Each right is checked for the object as it is before a change and as it is after the change, if it exists then. A
+/// user who may not read an object may not do anything to it.
 package struct AccessRules: Sendable, Equatable {
   package var read: ClassFilters
-  /// An object may be changed that matches before and behind the change.
+  /// An object may be changed if it matches before and after the change.
   package var write: ClassFilters
-  /// An object may be made that matches.
+  /// An object may be created if it matches.
   package var insert: ClassFilters
-  /// An object may be deleted that matched.
+  /// An object may be deleted if it matched before.
   package var delete: ClassFilters
 
   /// - Parameters:
-  ///   - insert: the same as `write` unless given.
-  ///   - delete: the same as `write` unless given.
+  ///   - insert: the filters for creations; the same as `write` unless given.
+  ///   - delete: the filters for deletions; the same as `write` unless given.
   package init(
     read: ClassFilters, write: ClassFilters, insert: ClassFilters? = nil, delete: ClassFilters? = nil
   ) {

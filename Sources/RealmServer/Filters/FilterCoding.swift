@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// The bytes of filters (FORMAT.md, "The state of a server"). Numbers are varints, texts their length and
+/// The bytes of filters (FORMAT.md, "The state of a server"). Numbers are varints, and a text is its length and its
 /// bytes.
 extension AccessRules {
   init?(_ reader: inout ByteReader) {
@@ -39,16 +39,16 @@ extension ClassFilters {
 
 extension FieldFilter {
   fileprivate enum Tag {
-    /// Subjects.
+    /// The tags of subjects.
     static let field: UInt8 = 0
     static let userSubject: UInt8 = 1
-    /// Operands.
+    /// The tags of operands.
     static let value: UInt8 = 0
     static let user: UInt8 = 1
     static let partition: UInt8 = 2
   }
 
-  /// Reads a filter; the result is nil for bytes that are none.
+  /// Reads a filter. The result is nil if the bytes are not those of a filter.
   package init?(_ reader: inout ByteReader) {
     guard let count = reader.varint(), count <= UInt64(Self.mostTerms) else { return nil }
     self.init(terms: [])

@@ -1,12 +1,12 @@
 import RealmQuery
 import RealmStorage
 
-/// Tests as conditions.
+/// The conversion of tests to conditions.
 extension FilterReader {
   typealias Condition = FieldFilter.Condition
   typealias Operand = FieldFilter.Operand
 
-  /// The terms of a test, or of its opposite.
+  /// Returns the terms of a test, or of its opposite if the test must not hold.
   func terms(_ test: FilterTest) throws(FilterProblem) -> FilterTerms {
     switch test.testOperator {
     case .compare(let comparison): return try compare(test, comparison)
@@ -34,7 +34,7 @@ extension FilterReader {
     _ test: FilterTest, _ comparison: Comparison
   ) throws(FilterProblem) -> FilterTerms {
     var (test, comparison) = (test, FieldFilter.Comparison(comparison))
-    // A field stands on the left, and what a user has where there is no field.
+    // The field goes to the left side. If there is no field, a value of the user goes there.
     if test.left.rank < test.right.rank {
       (test.left, test.right) = (test.right, test.left)
       comparison = comparison.mirrored
@@ -53,7 +53,7 @@ extension FilterReader {
     if operands == [.value(.null)] {
       throw problem("Null has no order: compare it by == or !=", at: test.range)
     }
-    // In a property of strings null comes before all of them.
+    // In a property of strings, null comes before all strings.
     guard comparison == .less || comparison == .lessOrEqual, case .field(_, let type) = test.left.content,
       type == nil || type == .string, case .value(.string)? = operands.first
     else { return found }
@@ -69,7 +69,7 @@ extension FilterReader {
     FilterTerms(Condition(subject, isWanted ? comparison : comparison.negated, operands))
   }
 
-  /// The left side is a field, or a value that the server knows of the user.
+  /// Returns the left side as a subject: a field, or a value that the server knows of the user.
   private func subject(_ test: FilterTest) throws(FilterProblem) -> FieldFilter.Subject {
     switch (test.left.content, test.right.content) {
     case (.field, .field):
@@ -83,7 +83,7 @@ extension FilterReader {
     }
   }
 
-  /// The right side stands for these values.
+  /// Returns the right side as operands.
   private func operands(_ test: FilterTest) throws(FilterProblem) -> [Operand] {
     var (field, type): (String?, ColumnType?) = (nil, nil)
     if case .field(let name, let known) = test.left.content { (field, type) = (name, known) }
@@ -170,7 +170,7 @@ extension FieldFilter.Comparison {
       }
   }
 
-  /// This is the comparison that says the same with its sides exchanged.
+  /// The comparison that says the same with its sides exchanged.
   fileprivate var mirrored: Self {
     switch self {
     case .less: .greater

@@ -5,7 +5,7 @@ import RealmStorage
 struct FilterSide {
   enum Content {
     case field(String, ColumnType?)
-    /// It is a value that the server knows of the user, by its name.
+    /// A value that the server knows of the user, by its name.
     case user(String)
     case partition
     case constant(QuerySyntax.Constant)
@@ -22,13 +22,13 @@ struct FilterTest {
   var left: FilterSide
   var right: FilterSide
   let testOperator: QuerySyntax.TestOperator
-  /// Whether the test is to hold, or not to hold.
+  /// True if the test has to hold, false if it must not hold.
   let isWanted: Bool
   let range: SourceRange
 }
 
 extension FilterReader {
-  /// This is the content of a node that stands for a value.
+  /// Returns the side of a test that a node stands for.
   func operand(_ place: Int) throws(FilterProblem) -> FilterSide {
     let node = syntax.nodes[place]
     let content: FilterSide.Content
@@ -79,7 +79,7 @@ extension FilterReader {
           "Filters look at properties of the object itself, and not behind links or into collections: "
             + "copy what is needed into a property of \(FilterProblem.shown(table))", at: range)
       }
-      // A name may be written with other bytes than the field has.
+      // Equal names may have different bytes, so the name of the field itself is taken.
       guard let field = fields.first(where: { $0 == name }) else { throw notAllowed(name, range) }
       return .field(field, type(field))
     case .variable(let variable): return try side(ofVariable: variable, path, range)
@@ -127,11 +127,11 @@ extension FilterReader {
 
   // MARK: - Constants
 
-  /// A constant as a value of a property's type.
+  /// Returns a constant as a value of a property's type.
   ///
   /// - Parameters:
-  ///   - field: the property that it is compared with; nil of what a user has.
-  ///   - type: its type; nil where it is not known.
+  ///   - field: the property that the constant is compared with; nil if it is compared with a value of the user.
+  ///   - type: the type of the property; nil if it is not known.
   func value(
     _ constant: QuerySyntax.Constant, for field: String?, _ type: ColumnType?, _ range: SourceRange
   ) throws(FilterProblem) -> Value {
@@ -148,7 +148,7 @@ extension FilterReader {
     return value
   }
 
-  /// A constant as it reads; nil of objects.
+  /// The value of a constant in the type in which it is written; nil for objects.
   private func plain(_ constant: QuerySyntax.Constant) -> Value? {
     switch constant {
     case .value(.link), .value(.typedLink), .object: nil
@@ -157,8 +157,9 @@ extension FilterReader {
     }
   }
 
-  /// A value of the type, or a number that compares with it exactly; nil of others. Numbers become what they
-  /// become in queries: of a property of floats, 0.1 is the float that is nearest to it.
+  /// Returns a value of the type, or a number that can be compared exactly with values of the type; nil for other
+  /// values. Numbers are converted as in queries: for a property of floats, 0.1 becomes the float that is nearest to
+  /// it.
   private func adapted(_ value: Value, _ constant: QuerySyntax.Constant, to type: ColumnType) -> Value? {
     switch (type, value) {
     case (.mixed, _), (.bool, .bool), (.int64, .int), (.string, .string), (.data, .data), (.date, .date),
@@ -188,7 +189,7 @@ extension FilterReader {
 }
 
 extension ColumnType {
-  /// Messages call a value of the type so.
+  /// The name of the type in messages.
   fileprivate var filterName: String {
     switch self {
     case .bool: "a truth value (bool)"
@@ -208,7 +209,7 @@ extension ColumnType {
 }
 
 extension Value {
-  /// What messages call it.
+  /// The name of the value's type in messages.
   fileprivate var filterName: String {
     switch self {
     case .null: "null"

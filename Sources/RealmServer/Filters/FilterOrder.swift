@@ -1,8 +1,8 @@
 import RealmStorage
 
-/// How the values of filters compare: as those of queries do, but that null has no order.
+/// The comparison of values in filters. It is the comparison of queries, except that null has no order.
 enum FilterOrder {
-  /// Less, equal, greater as -1, 0, 1; nil of values that have no order.
+  /// The order of two values: -1 for less, 0 for equal, 1 for greater; nil if the values have no order.
   static func order(_ left: Value, _ right: Value) -> Int? {
     switch (left, right) {
     case (.bool(let left), .bool(let right)): order(left ? 1 : 0, right ? 1 : 0)
@@ -16,7 +16,7 @@ enum FilterOrder {
     }
   }
 
-  /// Whether there are values that have an order with a value.
+  /// Whether a value has an order with any values.
   static func isOrdered(_ value: Value) -> Bool { order(value, value) != nil }
 
   private static func orderOfNumbers(_ left: Value, _ right: Value) -> Int? {
@@ -35,7 +35,7 @@ enum FilterOrder {
     }
   }
 
-  /// The decimal that stands for a number where numbers of all types compare: see `ValueOrder`.
+  /// The decimal that stands for a number when numbers of different types are compared; see `ValueOrder`.
   private static func decimal(_ value: Value) -> DecimalNumber? {
     switch value {
     case .int(let number): return DecimalNumber(number)
@@ -57,8 +57,8 @@ enum FilterOrder {
 
   // MARK: - Keys
 
-  /// The same for all values that filters take for equal, and different for others; nil of what equals
-  /// nothing.
+  /// The key of a value. It is the same for all values that filters take for equal, and different for others; nil for a
+  /// value that equals nothing.
   static func key(_ value: Value) -> Value? {
     guard let number = decimal(value) else { return value }
     return number.isNaN ? nil : .decimal128(number.canonical)
@@ -66,7 +66,7 @@ enum FilterOrder {
 
   // MARK: - Texts
 
-  /// Whether something holds of two texts; false of other values.
+  /// Whether a condition holds for two texts; false for other values.
   static func texts(_ left: Value, _ right: Value, _ holds: (String.UTF8View, String.UTF8View) -> Bool)
     -> Bool
   {
@@ -74,13 +74,13 @@ enum FilterOrder {
     return holds(left.utf8, right.utf8)
   }
 
-  /// Whether some bytes stand in others. It takes time in proportion to both, whatever they are (Knuth,
-  /// Morris and Pratt).
+  /// Whether a text contains the bytes of another one. It takes time in proportion to the lengths of both, whatever
+  /// they contain (the algorithm of Knuth, Morris and Pratt).
   static func contains(_ text: String.UTF8View, _ part: String.UTF8View) -> Bool {
     let part = Array(part)
     guard !part.isEmpty else { return true }
     guard part.count <= text.count else { return false }
-    // By the number of bytes that were found, how many of them begin the part again.
+    // For each number of bytes that were found, how many of the last of them begin the part again.
     var again = [0]
     var found = 0
     for place in part.indices.dropFirst() {

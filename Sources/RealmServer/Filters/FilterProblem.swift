@@ -1,6 +1,6 @@
 import RealmQuery
 
-/// Why a text makes no filter: the code and the text of the message "Query set refused"
+/// Why a filter can't be made from a text: the code and the text of the message "Query set refused"
 /// (docs/sync-protocol.md).
 package struct FilterProblem: Error, Sendable, Equatable {
   package enum Code {
@@ -12,20 +12,20 @@ package struct FilterProblem: Error, Sendable, Equatable {
     package static let tooLong: UInt32 = 205
   }
 
-  /// A text has so many bytes at most.
+  /// The greatest size of `text` in bytes.
   package static let mostBytes = 1000
 
   package let code: UInt32
   /// What is wrong and what to do, for people.
   package let text: String
 
-  /// - Parameter text: it is cut where it is too long.
+  /// - Parameter text: the text for people. It is cut if it has more than `mostBytes` bytes.
   package init(code: UInt32, text: String) {
     self.code = code
     self.text = Self.cut(text, to: Self.mostBytes)
   }
 
-  /// A problem with a part of a predicate, which is shown.
+  /// A problem with a part of a predicate, which the text shows.
   init(_ code: UInt32 = Code.unreadable, _ message: String, at range: SourceRange, in source: [UInt8]) {
     let start = min(max(range.lowerBound, 0), source.count)
     let end = min(max(range.upperBound, start), source.count)
@@ -33,7 +33,7 @@ package struct FilterProblem: Error, Sendable, Equatable {
     self.init(code: code, text: part.isEmpty ? message : "\(message). It is about: \(Self.shown(part))")
   }
 
-  /// A name or a part of a text for a message, cut where it is long.
+  /// A name or a part of a text as a message shows it. It is cut if it is long.
   static func shown(_ text: String) -> String { "`\(cut(text, to: 120))`" }
 
   private static func cut(_ text: String, to count: Int) -> String {

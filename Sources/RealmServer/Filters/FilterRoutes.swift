@@ -1,27 +1,26 @@
 import RealmStorage
 
 extension FieldFilter {
-  /// A set of objects that an index over one field can tell.
+  /// A set of objects that an index over one field can find.
   package enum Route: Sendable, Hashable {
-    /// The objects whose values have one of these keys in the field: see `key(_:)`.
+    /// The objects whose values in the field have one of these keys; see `key(_:)`.
     case values(field: String, [Value])
-    /// The objects whose values stand between two bounds, both included; a bound that is nil bounds nothing,
-    /// and one of them is there. Numbers of all types have one order, texts that of their bytes, and null has
-    /// none.
+    /// The objects whose values are between two bounds, both included. A bound that is nil sets no limit, and at least
+    /// one bound is not nil. Numbers of all types have a common order, texts have the order of their bytes, and null
+    /// has no order.
     case range(field: String, from: Value?, to: Value?)
-    /// The objects whose values are texts that begin with the bytes of this one.
+    /// The objects whose values are texts that begin with the bytes of a text.
     case prefix(field: String, Value)
 
-    /// What an index has in place of a value: the same for values that filters take for equal, such as 1 and
-    /// 1.0.
+    /// The key of a value in an index. Values that filters take for equal, such as 1 and 1.0, have the same key.
     ///
-    /// It is nil of what equals nothing.
+    /// It is nil for a value that equals nothing.
     package static func key(_ value: Value) -> Value? { FilterOrder.key(value) }
 
-    /// Whether an object belongs to it.
+    /// Whether an object belongs to the set.
     ///
     /// - Parameters:
-    ///   - values: what the object has in the fields that filters may use.
+    ///   - values: the values of the object in the fields that filters may use.
     ///   - names: the names of these fields.
     package func covers(_ values: [Value], of names: [String]) -> Bool {
       guard let place = names.firstIndex(of: field), place < values.count else { return false }
@@ -41,7 +40,7 @@ extension FieldFilter {
       }
     }
 
-    /// How gladly it is taken: the less, the better.
+    /// The rank of the route. The route with the lowest rank is taken.
     fileprivate var rank: Int {
       switch self {
       case .values(_, let keys): keys.count
@@ -51,12 +50,12 @@ extension FieldFilter {
     }
   }
 
-  /// Ways to find the objects that match by looking up one field each: an object that matches is covered by
-  /// one of them.
+  /// The routes by which the objects that match can be found, each by a lookup of one field. Each object that matches
+  /// is covered by at least one of them.
   ///
-  /// They may cover others too. A term that no object can match for this user is left out.
+  /// The routes may cover other objects too. A term that no object can match for this user has no route.
   ///
-  /// - Returns: nil where an object may match that no index tells, so that all are to be looked at.
+  /// - Returns: nil if an object may match that no index finds, so that all objects have to be looked at.
   package func routes(_ asking: Asking) -> [Route]? {
     var routes: [Route] = []
     for term in terms {
@@ -79,7 +78,7 @@ private struct RouteFinder {
     return (all + (candidate.map { [$0] } ?? [])).min { $0.rank < $1.rank }
   }
 
-  /// Adds a condition of the term; false where nothing can meet it.
+  /// Adds a condition of the term. Returns false if no object can meet the condition.
   mutating func add(_ condition: FieldFilter.Condition, _ asking: FieldFilter.Asking) -> Bool {
     guard case .field(let field) = condition.subject else {
       guard case .user(let name) = condition.subject else { return true }
@@ -115,7 +114,7 @@ private struct RouteFinder {
     guard let place = ranges.firstIndex(where: { $0.field == field }) else {
       return ranges.append((field, isLower ? value : nil, isLower ? nil : value))
     }
-    // Of two bounds on one side the first is as right as any.
+    // If a field has two bounds on one side, each of them gives a valid route. The first one is kept.
     if isLower {
       ranges[place].from = ranges[place].from ?? value
     } else {

@@ -1,17 +1,17 @@
 import RealmStorage
 
-/// The terms of a filter while it is made: the conditions of each, of which all hold, and how many bytes they
-/// take.
+/// The terms of a filter while it is made: for each term its conditions, all of which have to hold; and the number of
+/// bytes that they take.
 ///
-/// What joins them counts before it copies, so that no text makes it take much time or memory.
+/// The functions that join terms count before they copy, so that no text makes them take much time or memory.
 struct FilterTerms {
   typealias Condition = FieldFilter.Condition
 
   private(set) var terms: [[Condition]]
-  /// How many bytes all conditions take, about.
+  /// The size of all conditions in bytes, about.
   private var size: Int
 
-  /// The conditions of a filter take so many bytes at most, about.
+  /// The greatest size of the conditions of a filter in bytes, about.
   static let mostBytes = 1 << 16
 
   static let always = FilterTerms(terms: [[]], size: 0)
@@ -23,9 +23,9 @@ struct FilterTerms {
 
   private var isAlways: Bool { terms.contains([]) }
 
-  /// What matches one of some parts.
+  /// The terms of the objects that match at least one of some parts.
   ///
-  /// Terms that compare one field with `equal` and say nothing else become one.
+  /// Terms that only compare the same subject by `equal` become one term.
   static func any(_ parts: [FilterTerms]) throws(FilterProblem) -> FilterTerms {
     if parts.contains(where: { $0.isAlways }) { return always }
     var joined = never
@@ -50,7 +50,7 @@ struct FilterTerms {
     return joined
   }
 
-  /// What matches all parts.
+  /// The terms of the objects that match all parts.
   static func all(_ parts: [FilterTerms]) throws(FilterProblem) -> FilterTerms {
     if parts.contains(where: { $0.terms.isEmpty }) { return never }
     var joined = always
@@ -89,7 +89,7 @@ struct FilterTerms {
 }
 
 extension FieldFilter.Condition {
-  /// How many bytes it takes, about.
+  /// The size of the condition in bytes, about.
   var size: Int {
     let name =
       switch subject {

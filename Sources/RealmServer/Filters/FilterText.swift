@@ -4,30 +4,28 @@ import RealmStorage
 extension FieldFilter {
   /// What a predicate is for.
   package enum Purpose: Sendable {
-    /// A query of a client, which knows nothing of users.
+    /// A query of a client. It can't refer to users.
     case query
-    /// A rule of the server: it may say `$user.id`, `$user.roles`, `$user.custom_data.<name>` and
-    /// `$partition`.
+    /// A rule of the server. It may refer to `$user.id`, `$user.roles`, `$user.custom_data.<name>` and `$partition`.
     case rule
   }
 
-  /// A text has so many bytes at most.
+  /// The greatest size of a predicate in bytes.
   package static let mostTextBytes = 8192
 
   /// Makes a filter from a predicate in Realm's query language.
   ///
-  /// Filters know AND, OR, NOT, comparisons, IN, BETWEEN, BEGINSWITH, ENDSWITH and CONTAINS of the object's
-  /// own properties with constants. They mean what the language means elsewhere: where a property is of
-  /// strings, null comes before all strings, so that `name < "b"` finds it.
+  /// Filters know AND, OR, NOT, comparisons, IN, BETWEEN, BEGINSWITH, ENDSWITH and CONTAINS of the object's own
+  /// properties with constants. They mean what the language means elsewhere: in a property of strings, null comes
+  /// before all strings, so `name < "b"` matches null.
   ///
   /// - Parameters:
   ///   - text: the predicate; an empty one matches everything.
   ///   - table: the name of the class, for messages.
   ///   - fields: the properties that filters may use.
   ///   - purpose: what the predicate is for.
-  ///   - type: the type of such a property; nil where it is not known yet. Constants are then kept as they
-  /// read, and a
-  ///     property that is compared with a string is taken for one of strings.
+  ///   - type: the type of such a property; nil if it is not known yet. Then constants keep the type in which they are
+  ///     written, and a property that is compared with a string is taken for one of strings.
   /// - Throws: `FilterProblem`, with a text that says what to do.
   package static func parse(
     _ text: String, of table: String, fields: [String], purpose: Purpose, type: (String) -> ColumnType?
@@ -56,8 +54,8 @@ extension FieldFilter {
   }
 }
 
-/// Makes the terms of a filter from a tree, by loops over its nodes: no depth of brackets needs the stack of
-/// the thread.
+/// Makes the terms of a filter from a syntax tree. It loops over the nodes and does not call itself, so that deep
+/// brackets can't exhaust the stack of the thread.
 struct FilterReader {
   let syntax: QuerySyntax
   let source: [UInt8]
@@ -80,10 +78,10 @@ struct FilterReader {
     return made[syntax.root].terms
   }
 
-  /// By node whether its terms are those of what it says, or of the opposite; nil of nodes that are no
-  /// conditions of the object itself.
+  /// For each node, true if its terms are those of its condition, and false if they are those of the opposite; nil for
+  /// nodes that are not conditions of the object itself.
   ///
-  /// A NOT is pushed down to the tests in this way: each node stands in one other node, and has one sign.
+  /// A NOT is pushed down to the tests in this way. Each node is a part of one other node only, so it has one sign.
   private func signs() throws(FilterProblem) -> [Bool?] {
     var signs: [Bool?] = Array(repeating: nil, count: syntax.nodes.count)
     signs[syntax.root] = true
@@ -102,7 +100,7 @@ struct FilterReader {
   private func terms(
     _ node: QuerySyntax.Node, _ sign: Bool, _ made: inout [FilterTerms]
   ) throws(FilterProblem) -> FilterTerms {
-    /// The terms of parts, which are needed no more.
+    /// Returns the terms of parts, and removes them, because they are needed only once.
     func take(_ parts: [Int]) -> [FilterTerms] {
       parts.map { part in
         defer { made[part] = .never }

@@ -1,21 +1,22 @@
 import RealmStorage
 
-/// The log that orders all that happens. Any node may append to it, and all nodes follow it.
+/// The log that orders all events. Any node may append to it, and all nodes follow it.
 package protocol EventLog: AnyObject {
   /// The version of the last entry.
   var end: UInt64 { get }
 
-  /// The entry of a version; nil of one that is not there, or not any more.
+  /// Returns the entry of a version; nil if the log does not have it yet, or not any more.
   func record(at version: UInt64) throws(StorageError) -> LogRecord?
 
   /// Appends entries.
   func append(_ records: [LogRecord]) throws(StorageError)
 
-  /// What the entries up to a version did is durable in the state of a node.
+  /// Tells the log that a node has made the effects of all entries up to a version durable in its state.
   func noteIntegrated(upTo version: UInt64)
 }
 
-/// A log in memory, for several nodes of one process. It has the entries as bytes, as a log that several machines share has them.
+/// A log in memory, for several nodes of one process. It keeps the entries as bytes, like a log that several machines
+/// share.
 package final class MemoryLog: EventLog {
   private var records: [[UInt8]] = []
 
@@ -39,15 +40,17 @@ package final class MemoryLog: EventLog {
   package func noteIntegrated(upTo version: UInt64) {}
 }
 
-/// The log of a server with one node. An entry waits in memory until the node has integrated it; then what it did stands in the file of the state, and nobody reads the entry again.
+/// The log of a server with one node. An entry waits in memory until the node has integrated it. From then on its
+/// effects are in the file of the state, and nobody reads the entry again.
 ///
-/// Nobody is told of an entry before it is integrated. So one that is lost with the process was never promised to anybody.
+/// Clients are told nothing of an entry before it is integrated. So nothing was promised about an entry that is lost
+/// with the process.
 package final class EmbeddedLog: EventLog {
   private var waiting: [LogRecord] = []
   /// The version of the last entry that is integrated.
   private var integrated: UInt64
 
-  /// - Parameter version: of the last entry that the state in the file has.
+  /// - Parameter version: the version of the last entry that is integrated into the state in the file.
   package init(after version: UInt64) { integrated = version }
 
   package var end: UInt64 { integrated + UInt64(waiting.count) }

@@ -17,7 +17,7 @@ extension LogRecord {
     static let stateHash: UInt8 = 10
   }
 
-  /// Nil for bytes that are none.
+  /// Reads an entry. The result is nil if the bytes are not those of an entry.
   init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     guard let tag = reader.integer(UInt64.self), let time = reader.varint(),
@@ -109,7 +109,8 @@ extension LogRecord {
   }
 }
 
-/// An upload stands as the message that brought it, with what the node knew of it beside that.
+/// An upload is stored as the message that brought it. Before the message stands what it does not contain: the replica,
+/// the user, the hash and the numbers of the query sets.
 extension Upload {
   fileprivate init?(_ reader: inout ByteReader) {
     guard let replica = reader.integer(UInt64.self), let user = reader.text(), let hash = reader.counted(),
@@ -177,7 +178,7 @@ extension Registration {
   }
 }
 
-/// The bytes of what is known of a user: a count, and by name the values.
+/// The data of a user: values by name. The bytes are a count, and for each name the name and its values.
 struct UserData {
   var values: [String: [Value]] = [:]
 

@@ -1,11 +1,12 @@
 import RealmStorage
 import RealmSync
 
-/// An entry of the log, which orders all that happens. Its place in the log is its version, from 1.
+/// An entry of the log, which orders all events. Its place in the log is its version, from 1.
 package struct LogRecord: Sendable, Equatable {
-  /// A random number, drawn by who appends the entry: with the version it names a state for good, also where a server goes on from an older copy.
+  /// A random number that the writer of the entry draws. Version and tag together name one state for good, even if a
+  /// server goes on from an older copy of its data.
   package var tag: UInt64
-  /// When it was appended, in milliseconds since 1970.
+  /// The time at which the entry was appended, in milliseconds since 1970.
   package var time: UInt64
   package var entry: LogEntry
 
@@ -17,23 +18,26 @@ package struct LogRecord: Sendable, Equatable {
 package enum LogEntry: Sendable, Equatable {
   case upload(Upload)
   case register(Registration)
-  /// A replica uploads nothing any more.
+  /// Retires a replica. No upload of it is accepted any more.
   case retire(replica: UInt64)
-  /// A replica's partition becomes an ordinary filter.
+  /// Makes the partition of a replica an ordinary filter.
   case flexible(replica: UInt64)
-  /// The rules of a user, or, without one, of all users that have none of their own.
+  /// Sets the rules of a user. If `user` is nil, they apply to all users that have no rules of their own.
   case rules(user: String?, AccessRules)
-  /// What is known of a user: rules may ask for it by name.
+  /// Sets the data of a user: the values by name. Rules may refer to these names.
   case user(String, [String: [Value]])
-  /// Nothing but the time: a server that was idle notes it once in a while, so that a clock that is wrong is found.
+  /// Changes nothing. An idle server appends such an entry once in a while to note the time, so that a wrong clock can
+  /// be detected.
   case time
-  /// The entries that follow are integrated by other rules of merging, by their number.
+  /// Sets the rules of merging, by their number, that apply to the entries behind this one.
   case semantics(UInt64)
-  /// What a node has made of the log up to a version. A node that has made something else of it stops.
+  /// The hash of what a node has computed from the log up to a version. A node that has computed another hash stops.
   case stateHash(version: UInt64, [UInt8])
-  /// A query set of a replica, which is newer than all that it has. Those older than `oldest` are not named any more. The hash is of what the client asked for, by which a copy of its file is found; 0 where it is not known.
+  /// Adds a query set to a replica, if its number is greater than those of all query sets of the replica. The query
+  /// sets with numbers below `oldest` are not named any more. The hash is that of the client's message, by which a copy
+  /// of its file is detected. It is 0 if it is not known.
   case querySet(replica: UInt64, number: UInt64, oldest: UInt64 = 0, hash: UInt64 = 0, ClassFilters)
-  /// The server forgets what it knows of the versions up to this one, but for the state itself.
+  /// Makes the server forget the history of the versions up to this one. The objects themselves stay.
   case trim(horizon: UInt64)
 }
 
@@ -42,15 +46,17 @@ package struct Upload: Sendable, Equatable {
   package var replica: UInt64
   package var user: String
   package var sequence: UInt64
-  /// The hash of the changeset before it; empty before the first.
+  /// The hash of the changeset before this one; empty for the first changeset of the replica.
   package var previous: [UInt8]
-  /// That of the changeset (`UploadMessage.hash`).
+  /// The hash of this changeset (`UploadMessage.hash`).
   package var hash: [UInt8]
   package var base: UInt64
   package var stamp: Stamp
-  /// The newest query set that there was when it was written, and the one in force when it was appended.
+  /// The numbers of two query sets: the newest one when the changeset was written, and the one in force when it was
+  /// appended.
   package var querySets: [UInt64]
-  /// The replicas that element ids name, by their numbers in the changeset. The number 0 is none.
+  /// The replicas that the element ids in the changeset name. An element id has an index into this list. The index 0
+  /// stands for no replica.
   package var replicas: [UInt64]
   package var changeset: Changeset
 
@@ -67,12 +73,13 @@ package struct Upload: Sendable, Equatable {
 }
 
 package struct Registration: Sendable, Equatable {
-  /// Drawn at random, and never given twice.
+  /// The number of the new replica. It is drawn at random, and no other replica ever gets it.
   package var replica: UInt64
   package var user: String
-  /// The value of the partition property in all that the replica sees and makes; nil of one without.
+  /// The value that the partition property has in all objects that the replica sees and creates; nil for a replica
+  /// without a partition.
   package var partition: Value?
-  /// The replica that the same file was before.
+  /// The replica that the same file was before it was reset; nil if there is none.
   package var predecessor: UInt64?
 
   package init(replica: UInt64, user: String, partition: Value? = nil, predecessor: UInt64? = nil) {

@@ -1,42 +1,47 @@
 import RealmStorage
 import RealmSync
 
-/// Follows a log: integrates its entries into a state, several of them in one transaction.
+/// Follows a log: integrates its entries into a state, several entries in one transaction.
 package final class ServerNode {
   package let database: Database
   private let settings: ServerState.Settings
   private let log: any EventLog
   package private(set) var state: ServerState
-  /// Entries that can't be integrated. Every node comes to the same ones.
+  /// The versions of the entries that can't be integrated. They are the same at every node.
   package private(set) var skipped: Set<UInt64> = []
 
-  /// What was integrated, and not returned yet.
+  /// The effects that were integrated and that `follow` has not returned yet, by version.
   private var done: [UInt64: HistoryEntry] = [:]
-  /// The state was changed, the file was not, and could not be read since. Nothing may be told of it.
+  /// True if the state in memory was changed, the file was not, and the file could not be read since. Then clients may
+  /// be told nothing of the state.
   package private(set) var isStale = false
-  /// Why the node integrates nothing more.
+  /// Why the node integrates nothing more; nil if it goes on.
   package fileprivate(set) var halt: Halt?
 
   package enum Halt: Sendable, Equatable {
-    /// The entries behind a version are integrated by rules that this library does not know: a newer one goes on.
+    /// The entries behind a version have to be integrated by rules of merging that this library does not know. A newer
+    /// library goes on.
     case unknownSemantics(number: UInt64, version: UInt64)
-    /// Another node has made something else of the log up to a version.
+    /// Another node has computed something else from the log up to a version.
     case otherState(version: UInt64)
   }
 
-  /// An entry is at most so many milliseconds later than the one before it, or the clock of one of the machines is wrong.
+  /// The greatest time between an entry and the one before it, in milliseconds. If it is longer, the clock of one of
+  /// the machines is wrong.
   package static let mostTime: UInt64 = 86_400_000
 
-  /// Whether the clock of the machine is so far ahead of the last entry that one of the two is wrong: who runs the server is to say which.
+  /// Whether the clock of the machine is so far ahead of the last entry that one of the two is wrong. The administrator
+  /// of the server has to say which one.
   package func isClockAhead(_ time: UInt64) -> Bool {
     state.version > 0 && time > state.time + Self.mostTime
   }
 
-  /// One transaction integrates so many bytes of changesets, about.
+  /// The number of bytes of changesets that one transaction integrates, about.
   private static let mostBytes = 1 << 20
 
-  /// - Throws: `ServerNodeProblem`: `.unknownSemantics` where the state in the file is kept by rules of merging that this library does not know: what it made of the entries that follow
-  ///   would be something else than what other nodes make of them. `.storage` where the file can't be read.
+  /// - Throws: `ServerNodeProblem`: `.unknownSemantics` if the state in the file follows rules of merging that this
+  ///   library does not know, because this node would then integrate the next entries otherwise than other nodes do.
+  ///   `.storage` if the file can't be read.
   package init(
     _ database: Database, settings: ServerState.Settings, log: any EventLog
   ) throws(ServerNodeProblem) {
@@ -54,12 +59,12 @@ package final class ServerNode {
   /// The version of the last entry of the log.
   package var end: UInt64 { log.end }
 
-  /// Appends an entry to the log. It is integrated by `follow`.
+  /// Appends an entry to the log. `follow` integrates it.
   ///
   /// - Parameters:
   ///   - tag: a random number.
-  ///   - time: of the machine, in milliseconds since 1970.
-  /// - Throws: `StorageError` where the log can't be written.
+  ///   - time: the time of the machine, in milliseconds since 1970.
+  /// - Throws: `StorageError` if the log can't be written.
   package func append(_ entry: LogEntry, tag: UInt64, time: UInt64) throws(StorageError) {
     try log.append([LogRecord(tag: tag, time: time, entry)])
   }
@@ -72,12 +77,15 @@ package final class ServerNode {
     return try ServerState(transaction, settings: settings)
   }
 
-  /// Integrates all entries of the log that the state lacks. What they did is durable then.
+  /// Integrates all entries of the log that the state lacks, and makes their effects durable. It stops early if the
+  /// node halts.
   ///
-  /// An upload that can't be integrated, since what it says passes a limit, is refused whole. The entries that were integrated with it are integrated again without it.
+  /// An upload that can't be integrated, for example because it exceeds a limit, is refused as a whole. The entries of
+  /// its transaction are then integrated again, with this upload skipped.
   ///
-  /// - Returns: what the uploads did by their versions, of all entries that were integrated since the last time that it returned.
-  /// - Throws: `StorageError` where the file can't be read or written. The entries wait then.
+  /// - Returns: the effects of the uploads by version, for all entries that were integrated since `follow` returned the
+  ///   last time.
+  /// - Throws: `StorageError` if the file can't be read or written. Then the entries wait for the next call.
   @discardableResult
   package func follow() throws(StorageError) -> [UInt64: HistoryEntry] {
     if isStale { try readState() }
@@ -125,7 +133,7 @@ package final class ServerNode {
 }
 
 extension ServerNode {
-  /// Whether the node may not go on with an entry.
+  /// Whether the node has to stop before an entry. Then it sets `halt`.
   private func stops(at entry: LogEntry) -> Bool {
     switch entry {
     case .semantics(let number) where !ServerState.knows(semantics: number):
@@ -139,12 +147,12 @@ extension ServerNode {
 }
 
 extension Upload {
-  /// Bytes that the changeset takes, about.
+  /// The size of the changeset in bytes, about.
   fileprivate var size: Int { changeset.objects.reduce(64) { $0 + 24 * ($1.instructions.count + 1) } }
 }
 
 extension StorageError {
-  /// Whether whoever integrates the same entry comes to the same error.
+  /// Whether every node that integrates the same entry gets the same error.
   fileprivate var isOfEntry: Bool {
     switch self {
     case .notSyncable, .instructionDoesNotFit, .duplicateKey: true
@@ -159,9 +167,9 @@ extension StorageError {
 }
 
 extension EmbeddedLog {
-  /// The log that goes on where the state in a file ends.
+  /// Makes a log that goes on where the state in a file ends.
   ///
-  /// - Throws: `.corrupted`; what `Database.beginWrite` throws.
+  /// - Throws: `.corrupted`, and the errors of `Database.beginWrite`.
   package convenience init(
     after database: Database, settings: ServerState.Settings
   ) throws(StorageError) {

@@ -2,7 +2,8 @@ import RealmStorage
 
 /// Why a node can't go on with the state in a file.
 package enum ServerNodeProblem: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The entries behind the state in the file are integrated by rules of merging that this library does not know.
+  /// The entries behind the state in the file have to be integrated by rules of merging that this library does not
+  /// know.
   case unknownSemantics(stored: UInt64, known: UInt64)
   case storage(StorageError)
 

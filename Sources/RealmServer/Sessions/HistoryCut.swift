@@ -1,9 +1,11 @@
-/// The history had more bytes than it may have: the oldest part of it was forgotten although files may need it.
+/// A removal of the oldest part of the history although files may need it, because the history had more bytes than it
+/// may have.
 public struct HistoryCut: Sendable, Equatable {
-  /// Bytes of the history before, about.
+  /// The size of the history before the removal in bytes, about.
   public let bytes: UInt64
-  /// The history begins behind this version from then on.
+  /// The version behind which the history begins after the removal.
   public let horizon: UInt64
-  /// Files that are reset when they connect again, where they have not got on since their sessions began. They keep what they have not sent.
+  /// The number of files that are reset when they connect again, unless they have got newer versions since their
+  /// sessions began. They keep the changes that they have not sent.
   public let replicas: Int
 }

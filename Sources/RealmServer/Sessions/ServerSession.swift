@@ -1,61 +1,67 @@
 import RealmStorage
 import RealmSync
 
-/// A connection of a client, as the server has it (docs/sync-protocol.md, "The states of a session").
+/// The session of a client as the server sees it (docs/sync-protocol.md, "The states of a session").
 struct ServerSession {
   enum State {
-    /// The first message is to come.
+    /// The server waits for the first message.
     case hello
-    /// The replica stands in the log, but is not integrated yet.
+    /// The registration of the replica is in the log, but is not integrated yet.
     case registering(UInt64)
-    /// The client is to tell where it stands.
+    /// The server waits for the start, in which the client tells where it is.
     case start(Start)
     /// The start has come, and is not answered yet.
     case starting(Start, SessionStart)
-    /// The old replica is to be retired and the new one to be registered; both stand in the log.
+    /// The retirement of the old replica and the registration of the new one are in the log, but are not integrated
+    /// yet.
     case resetting(old: UInt64, new: UInt64, SessionStart, ResetCause)
     case running(Running)
   }
 
   struct Start {
     var replica: UInt64
-    /// The number that the client is to name at its next session.
+    /// The session number that the client has to name in its next session.
     var offered: UInt64
-    /// The file was reset: what comes before the next start was sent before the client knew.
+    /// True if the file was reset. What comes before the next start is ignored then, because the client sent it before
+    /// it knew of the reset.
     var isReset = false
   }
 
   struct Running {
     let replica: UInt64
-    /// Where the client stands once it has all that it was sent.
+    /// The version of the client once it has all that it was sent.
     var version: UInt64
     var querySet: UInt64
     var view: View
-    /// The newest query set that is integrated, and the newest that was sent.
+    /// The newest query set that is integrated, and the newest one that the client has sent.
     var wanted: UInt64
     var asked: UInt64
-    /// A file that is reset has sets up to this one: no step is sent before the server has it too, so that the file is not emptied meanwhile. 0 of others.
+    /// The newest query set of a file that was reset; 0 for other files. No step is sent before the server has this
+    /// query set too, so that the file is not emptied meanwhile.
     var awaited: UInt64
     /// The query set that the client had when the session began.
     let first: UInt64
-    /// The last changeset of the client that it was told to be decided.
+    /// The sequence of the last changeset of which the client was told that it is decided.
     var told: UInt64
-    /// The first step is to come. Each session has one, though it may be empty: with it the client stores the session number, by which copies of its file are found.
+    /// True until the first step. Each session has at least one step, which may be empty, because with it the client
+    /// stores the session number, by which copies of its file are detected.
     var isFirst = true
-    /// The classes and properties that the client was told of in this session.
+    /// The definitions of classes and properties that the client was told in this session.
     var definitions: [SchemaInstruction] = []
-    /// The end of the log when the client asked for it: it is told when it has all up to there.
+    /// The end of the log when the client asked for it last; 0 if it did not ask. The client is told when it has all
+    /// changes up to there.
     var owed: UInt64 = 0
-    /// The last changeset that was appended to the log in this session.
+    /// The sequence of the last changeset that was appended to the log in this session; 0 if there is none.
     var appended: UInt64 = 0
-    /// The sets that were sent in this session.
+    /// The query sets that the client has sent in this session and that were not refused.
     var sent: Set<UInt64> = []
-    /// The number of sets that have come, and the bytes, about, of those that were not refused.
+    /// The number of query sets that have come in this session, and the size in bytes, about, of those that were not
+    /// refused.
     var sets = 0
     var setBytes = 0
-    /// Sets that were refused, by the sets that count in their place.
+    /// For each query set that was refused, the query set that counts in its place.
     var refused: [UInt64: UInt64] = [:]
-    /// The step that is being made, of which parts were sent.
+    /// The step that is being made and of which parts may have been sent; nil if there is none.
     var building: Building?
   }
 
@@ -66,18 +72,18 @@ struct ServerSession {
     let querySet: UInt64
     let view: View
     let definitions: [SchemaInstruction]
-    /// In milliseconds since 1970.
+    /// The time at which the step was begun, in milliseconds since 1970.
     let began: UInt64
   }
 
   let user: String
   var partition: Value?
   var state = State.hello
-  /// What has come while the state had no use for it.
+  /// The messages that have come while the start was not answered yet.
   var waiting: [ClientMessage] = []
-  /// Files that the client has said to be gone, and that it was not told of yet.
+  /// The files that the client has said to be gone, and of which it was not told yet that they are given up.
   var retiring: [UInt64] = []
-  /// Bytes that were sent and have not left the machine yet.
+  /// The number of bytes that were sent and have not left the machine yet.
   var unsent = 0
 
   init(user: String) { self.user = user }
@@ -106,31 +112,34 @@ package struct ServerLimits: Sendable {
   package var messages = Welcome.Limits(
     changesetBytes: 17 << 20, valueBytes: 15 << 20, querySets: 100, bytesUnderWay: 1 << 20, firstWait: 1000,
     longestWait: 300_000)
-  /// Replicas of a user that are not retired.
+  /// The greatest number of replicas of a user that are not retired.
   package var replicas = 1000
-  /// Replicas of a user that are registered within a minute, those of files that are reset too.
+  /// The greatest number of replicas of a user that are registered within a minute, including those of files that are
+  /// reset.
   package var registrations = 10
-  /// Query sets that a session takes, and that a replica has.
+  /// The greatest number of query sets that a session accepts, and that a replica has.
   package var querySets = 1000
-  /// A query set takes so many bytes, about, and all together that a replica has take so many.
+  /// The greatest size of a query set in bytes, about, and of all query sets of a replica together.
   package var querySetBytes = 1 << 20
   package var querySetsBytes = 4 << 20
-  /// Messages that wait while the server looks at a start.
+  /// The greatest number of messages that wait while the server looks at a start.
   package var waiting = 10_000
-  /// A session gets no other step while so many bytes have not left the machine.
+  /// A session gets no new step while this number of its bytes, or more, have not left the machine.
   package var unsentBytes = 1 << 20
-  /// A part of a step has so many bytes, about.
+  /// The size of a part of a step in bytes, about.
   package var partBytes = 256 << 10
   /// The number of rows that are looked at for a step before something else has its turn.
   package var rowsAtOnce = 2000
-  /// A version is held for a step for so many milliseconds; then what is left of the step is made, however little of it has left the machine.
+  /// The time for which a step holds its version, in milliseconds. After it, the rest of the step is made without
+  /// waiting for the parts before to leave the machine.
   package var longestStep: UInt64 = 30_000
-  /// Up to so many versions are read whole for a step: to look up what concerns the client costs more.
+  /// If a client is behind by at most this number of versions, they are read whole for its step, because a lookup of
+  /// what concerns the client would cost more.
   package var wholeVersions: UInt64 = 16
-  /// A session that nothing concerns is told so once in so many versions.
+  /// The number of versions after which a session that nothing concerns is told its version.
   package var idleVersions: UInt64 = 1000
 
-  /// The value of a partition has so many bytes.
+  /// The greatest size of the value of a partition in bytes.
   package var partitionBytes = 1024
 
   package init() {}

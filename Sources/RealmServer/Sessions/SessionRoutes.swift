@@ -1,8 +1,9 @@
 import RealmStorage
 
-/// Tells which sessions a change may concern, without asking each: a session that looks for objects by the value of a field stands under that value.
+/// Finds the sessions that a change may concern, without a look at each session. A session that selects objects by the
+/// value of a field stands under that value.
 ///
-/// It may name a session that a change does not concern, never too few.
+/// It may find sessions that a change does not concern, but it finds all that the change concerns.
 struct SessionRoutes {
   private struct Key: Hashable {
     let table: String
@@ -12,7 +13,7 @@ struct SessionRoutes {
 
   private struct Entry {
     var keys: [Key] = []
-    /// Routes that are no single values.
+    /// The routes that are not values of a field, with their classes.
     var others: [(table: String, route: FieldFilter.Route)] = []
     var isRouted = true
   }
@@ -22,21 +23,21 @@ struct SessionRoutes {
   private(set) var tables: Set<String> = []
   private var byKey: [Key: Set<SyncServer.SessionID>] = [:]
   private var entries: [SyncServer.SessionID: Entry] = [:]
-  /// Sessions that stand under more than values.
+  /// The sessions that values of fields alone do not find: they have other routes, or a class without routes.
   private var others: Set<SyncServer.SessionID> = []
 
-  /// Sessions whose queries or rules can't be looked up by values.
+  /// The number of sessions that have a class without routes, so that each change may concern them.
   var countOfUnrouted: Int { entries.values.count { !$0.isRouted } }
 
   init(_ settings: ServerState.Settings) { self.settings = settings }
 
-  /// There are more classes: all sessions are to be noted anew.
+  /// Sets the classes when there are more of them. The caller then has to note all sessions anew.
   mutating func setTables(_ tables: Set<String>) {
     self = SessionRoutes(settings)
     self.tables = tables
   }
 
-  /// Notes what a session looks for.
+  /// Notes the view of a session.
   mutating func note(_ id: SyncServer.SessionID, _ view: View) {
     remove(id)
     var entry = Entry()

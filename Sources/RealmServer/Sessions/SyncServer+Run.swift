@@ -1,17 +1,19 @@
 import RealmStorage
 import RealmSync
 
-/// Integrating what has come, and answering.
+/// Integrates what has come, and answers.
 extension SyncServer {
   /// Integrates what has come, and tells each client what concerns it.
   ///
-  /// What a client is told was made durable before. A long step is sent part by part: `hasWork` is true then, and `run` is to be called again.
+  /// Everything that clients are told is durable before. A long step is sent part by part: then `hasWork` is true, and
+  /// the caller has to call `run` again.
   ///
-  /// - Parameter time: of the machine, in milliseconds since 1970.
-  /// - Returns: what is to be sent, in this order.
-  /// - Throws: `StorageError` where the file of the state can't be read or written: nothing that was told is lost then, and `run` may be called again.
+  /// - Parameter time: the time of the machine, in milliseconds since 1970.
+  /// - Returns: the actions to carry out, in this order.
+  /// - Throws: `StorageError` if the file of the state can't be read or written. Nothing that a client was told is lost
+  ///   then, and `run` may be called again.
   package func run(time: UInt64) throws(StorageError) -> [Action] {
-    // An error ends this call. The caller is not to call again at once, because nothing has changed then.
+    // If an error ends this call, the caller should not call again at once, because nothing has changed.
     hasWork = false
     if node.halt == nil, node.state.version > 0, node.end == node.state.version,
       time > node.state.time + Self.timeBetweenNotes, isClockRight(time)
@@ -36,7 +38,7 @@ extension SyncServer {
     return takeActions()
   }
 
-  /// A server that is idle notes the time once in so many milliseconds.
+  /// The time after which an idle server notes the time again, in milliseconds.
   private static let timeBetweenNotes: UInt64 = 3_600_000
 
   private func noteChanges(_ made: [UInt64: HistoryEntry]) throws(StorageError) {
@@ -48,17 +50,21 @@ extension SyncServer {
     }
   }
 
-  /// Lets the server forget what no replica needs that is connected, or was within a time. The others are retired if they need it.
+  /// Appends an entry to the log that removes the history which no replica needs. Replicas that are not connected, and
+  /// were not connected within a time, do not count. They are retired if they need the removed part.
   ///
-  /// What a client needs is known from the beginning of its session: one that stays connected for long holds up the trim. Whoever runs the server ends sessions once in a while.
+  /// What a client needs is known from the beginning of its session. So a client that stays connected for long holds up
+  /// the removal. The user of this class has to end sessions once in a while.
   ///
-  /// The oldest part of the history is forgotten if the history has more bytes than it may have. Replicas that need this part are reset.
+  /// The oldest part of the history is removed too if the history has more bytes than it may have. Replicas that need
+  /// this part are reset.
   ///
   /// - Parameters:
-  ///   - offline: so many milliseconds: a replica that comes back later is reset. Nil where all are waited for.
-  ///   - most: bytes of the history.
-  ///   - time: of the machine, in milliseconds since 1970.
-  /// - Returns: what is forgotten although it may be needed; nil where that is nothing.
+  ///   - offline: the time in milliseconds; nil if the history is kept for all replicas. A replica that comes back
+  ///     later is reset if it needs the removed part.
+  ///   - most: the greatest size of the history in bytes.
+  ///   - time: the time of the machine, in milliseconds since 1970.
+  /// - Returns: the history that is removed although it may be needed; nil if there is none.
   /// - Throws: `StorageError`.
   @discardableResult
   package func trim(
@@ -89,7 +95,8 @@ extension SyncServer {
       }
     }
     if cut != nil {
-      // Clients that are connected are told the newest version first, so that they do not need the part that is forgotten.
+      // Clients that are connected are told the newest version first, so that they do not need the part that is
+      // removed.
       transaction.cancel()
       for id in ids {
         if case .running(let running)? = session(id)?.state, running.version < horizon {
@@ -102,7 +109,7 @@ extension SyncServer {
     return cut
   }
 
-  /// Notes that replicas are connected, so that a server that is killed knows it when it is started again.
+  /// Notes that replicas are connected, so that the server knows it when it is started again after it was killed.
   private func note(_ connected: Set<UInt64>, offline: UInt64, _ time: UInt64) throws(StorageError) {
     let transaction = try node.database.beginWrite()
     defer { transaction.cancel() }
@@ -111,9 +118,10 @@ extension SyncServer {
     }
   }
 
-  /// The server has started. The time in which it did not run does not count as time that clients were away: they could not connect.
+  /// Notes that the server has started. The time in which it did not run does not count as time that clients were away,
+  /// because they could not connect.
   ///
-  /// - Parameter time: of the machine, in milliseconds since 1970.
+  /// - Parameter time: the time of the machine, in milliseconds since 1970.
   /// - Throws: `StorageError`.
   package func noteStart(time: UInt64) throws(StorageError) {
     guard isClockRight(time), node.halt == nil else { return }
@@ -125,7 +133,7 @@ extension SyncServer {
 
   // MARK: - Sessions that begin
 
-  /// Answers those who wait for the log; false where nobody does.
+  /// Answers the sessions that wait for the log. Returns false if there was nothing to answer.
   private func answerWaiting(_ time: UInt64) throws(StorageError) -> Bool {
     let waiting = ids.filter { id in
       switch session(id)?.state {
@@ -161,7 +169,7 @@ extension SyncServer {
   private func answer(
     _ id: SessionID, _ time: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) -> Answer? {
-    // The log may be behind.
+    // The state may be behind the log.
     if let replica = session(id)?.replica, !node.state.knows(replica), session(id)?.isInLog == true {
       return nil
     }
@@ -190,7 +198,7 @@ extension SyncServer {
     let isKnown = message.querySet == 0 || state.querySets(of: start.replica).contains(message.querySet)
     switch try state.resume(start.replica, message, offering: start.offered, time: time, transaction) {
     case .goesOn where message.version > state.version && state.version < node.end:
-      // The log is behind.
+      // The state is behind the log.
       return nil
     case .goesOn where isKnown && message.version <= state.version:
       let wanted = state.newestQuerySet(of: start.replica, upTo: message.wanted)
@@ -226,14 +234,14 @@ extension SyncServer {
       welcome(id, .registered(registered), time)
     case .running(let running):
       become(id, .running(running))
-      // It may have missed anything.
+      // The client may have missed any change.
       concerned.insert(id)
       let waiting = session(id)?.waiting ?? []
       change(id) { $0.waiting = [] }
       do throws(StorageError) {
         for message in waiting { try receive(message, from: id, time: time) }
       } catch {
-        // What was not taken in comes again in another session.
+        // The client sends again in another session what was not taken in.
         fail(id, .unavailable, Self.halted)
         throw error
       }
@@ -242,7 +250,7 @@ extension SyncServer {
       let new = draw()
       become(id, .resetting(old: old, new: new, message, cause))
       change(id) { $0.waiting = [] }
-      // What is still on its way from the old replica is not accepted any more.
+      // Uploads of the old replica that are still on their way are not accepted any more.
       try append(.retire(replica: old), time)
       try append(
         .register(

@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmSync
 
-/// What clients send once they have started.
+/// Takes in what clients send after their start.
 extension SyncServer {
   func receive(
     _ message: ClientMessage, _ running: ServerSession.Running, _ id: SessionID, _ time: UInt64
@@ -21,7 +21,8 @@ extension SyncServer {
     }
   }
 
-  /// A file of the user is gone. The client is told once that is stored. It is told at once of a number that is no file of the user's, or not any more.
+  /// Gives up a file of the user that is gone. The client is told when this is stored. It is told at once if the number
+  /// is not that of a file of the user, or the file was given up before.
   private func retire(_ replica: UInt64, _ id: SessionID, _ time: UInt64) throws(StorageError) {
     guard let user = session(id)?.user, node.state.mayRetire(replica, user: user) else {
       return send(.retired(replica: replica), to: id)
@@ -30,7 +31,7 @@ extension SyncServer {
     change(id) { $0.retiring.append(replica) }
   }
 
-  /// Tells the clients which files are given up, of those that they have said to be gone.
+  /// Tells the clients which of the files that they have said to be gone are given up now.
   func answerRetired() {
     let state = node.state
     for id in ids {
@@ -45,9 +46,10 @@ extension SyncServer {
     _ set: QuerySet, _ running: ServerSession.Running, _ id: SessionID, _ time: UInt64
   ) throws(StorageError) {
     guard set.number > running.asked else {
-      // A client that connects again sends what it does not know to be there.
+      // A client that connects again sends each query set of which it does not know that the server has it.
       guard node.state.differs(set.hash, from: set.number, of: running.replica) else { return }
-      // A file and its copy have made different sets. What the file shows would be that of the other one.
+      // A file and its copy have made different query sets with the same number. The file would show what the query set
+      // of the other one shows.
       try append(.retire(replica: running.replica), time)
       return fail(id, .reset, "The file has been copied, and the copy has other queries.")
     }
@@ -76,14 +78,14 @@ extension SyncServer {
       running.sent.insert(set.number)
     case .failure(let problem):
       running.refused[set.number] = running.lastGood
-      // No step waits for it.
+      // No step has to wait for a query set that is refused.
       if set.number >= running.awaited { running.awaited = running.asked }
       send(.querySetRefused(number: set.number, code: problem.code, text: problem.text), to: id)
     }
     become(id, .running(running))
   }
 
-  /// What the queries of a set show.
+  /// The filters of what the queries of a set show.
   private func filters(
     of set: QuerySet
   ) throws(StorageError) -> Result<ClassFilters, FilterProblem> {
@@ -134,7 +136,7 @@ extension SyncServer {
     guard message.base >= node.state.horizon else {
       return fail(id, .reset, "A changeset is older than what the server keeps.")
     }
-    // What the server has already is skipped.
+    // A changeset that the server has already is skipped.
     let last = max(running.appended, node.state.lastSequence(of: running.replica))
     guard message.sequence > last else { return }
     guard message.sequence == last + 1 else {
@@ -163,14 +165,14 @@ extension SyncServer {
 }
 
 extension QuerySet {
-  /// A number that differs for other sets; it is not 0.
+  /// A hash of the query set, which differs for other query sets. It is never 0.
   fileprivate var hash: UInt64 {
     ClientMessage.querySet(self).bytes.contentHash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } | 1
   }
 }
 
 extension ClassFilters {
-  /// Adds what a query shows to what others show of the class.
+  /// Adds the filter of a query to those of the other queries of the class.
   fileprivate mutating func add(_ filter: FieldFilter, to table: String) throws(FilterProblem) {
     let terms = (byClass[table]?.terms ?? []) + filter.terms
     guard terms.count <= FieldFilter.mostTerms else {
@@ -182,10 +184,10 @@ extension ClassFilters {
 }
 
 extension ServerSession.Running {
-  /// The newest set that was sent and not refused.
+  /// The number of the newest query set that was sent and not refused.
   fileprivate var lastGood: UInt64 { max(asked, wanted) }
 
-  /// The set that counts for a changeset that names one; nil of one that was never sent.
+  /// The query set that counts for a changeset that names a number; nil if no query set with this number was ever sent.
   fileprivate func named(_ number: UInt64, known: Set<UInt64>) -> UInt64? {
     if let good = refused[number] { return good }
     guard number != 0, number != querySet, !known.contains(number), !sent.contains(number) else {

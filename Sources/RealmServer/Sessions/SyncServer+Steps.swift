@@ -1,14 +1,14 @@
 import RealmStorage
 import RealmSync
 
-/// Telling clients what has changed for them.
+/// Makes the steps that tell clients what has changed for them.
 extension SyncServer {
   func sendSteps(_ time: UInt64) throws(StorageError) {
     var transaction: WriteTransaction?
     defer { transaction?.cancel() }
     let isLogAhead = node.state.version < node.end
     var definitions: [SchemaInstruction]?
-    // Sessions that wait for the step of another one of their user.
+    // The sessions that wait because of another session of their user.
     var waiting: [SessionID] = []
     for id in ids {
       guard let session = session(id), case .running(let running) = session.state else { continue }
@@ -31,7 +31,7 @@ extension SyncServer {
         if definitions == nil { definitions = try transaction.definitions() }
         try sendStep(id, running, wanted: wanted, view, definitions ?? [], time, transaction)
       } catch {
-        // The others go on.
+        // The other sessions go on.
         note(error)
         fail(id, .unavailable, Self.halted)
       }
@@ -40,7 +40,8 @@ extension SyncServer {
     hasWork = isBehind || waiting.contains { mayMove($0) } || building.contains { mayGoOn($0, time) }
   }
 
-  /// Whether a session is to be told something, or has not been told for long where it stands.
+  /// Whether a session needs a step, because there is something to tell it, or because it was not told its version for
+  /// long.
   private func needsStep(_ id: SessionID, _ running: ServerSession.Running, wanted: UInt64) -> Bool {
     let state = node.state
     if running.isFirst || wanted != running.querySet { return true }
@@ -58,7 +59,7 @@ extension SyncServer {
     var request = StepRequest(
       replica: running.replica, from: running.version, old: running.view, new: new, querySet: wanted)
     request.told = running.told
-    // Definitions are added, and properties become optional.
+    // Definitions are added, and properties become optional. The client is told all definitions if any have changed.
     request.definitions = running.definitions == definitions ? [] : definitions
     (request.partBytes, request.wholeVersions) = (limits.partBytes, limits.wholeVersions)
     guard let step = try StepBuild(node.state, request, transaction) else {
@@ -75,9 +76,9 @@ extension SyncServer {
 
   // MARK: - Steps that take several turns
 
-  /// Makes parts of one step that is not complete; each has its turn.
+  /// Makes the next parts of one of the steps that are not complete. These steps take turns.
   ///
-  /// - Returns: whether a step was completed that another one is to follow.
+  /// - Returns: whether a step was completed and its session needs another one.
   private func goOnBuilding(_ time: UInt64) -> Bool {
     let all = building.filter { mayGoOn($0, time) }
     guard let id = all.filter({ $0 > lastBuilt }).min() ?? all.min() else { return false }
@@ -91,7 +92,8 @@ extension SyncServer {
     return !building.contains(id) && concerned.contains(id)
   }
 
-  /// Parts wait for those before them to leave the machine, but not so long that the version is held for ever.
+  /// Whether the next parts of a step may be made. They wait until those before them have left the machine, but not so
+  /// long that the version of the step is held for ever.
   private func mayGoOn(_ id: SessionID, _ time: UInt64) -> Bool {
     guard let session = session(id), case .running(let running) = session.state,
       let building = running.building
@@ -107,7 +109,7 @@ extension SyncServer {
     running.building = isMade ? nil : building
     if isMade {
       self.building.remove(id)
-      // The view was another one while the step was made, and what came in concerned that one.
+      // Entries that came meanwhile were matched with the old view, so the session may need another step.
       if building.step.version < node.state.version { concerned.insert(id) }
       (running.version, running.querySet, running.view) = (
         building.step.version, building.querySet, building.view

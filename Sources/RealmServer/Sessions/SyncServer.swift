@@ -3,10 +3,11 @@ import RealmSync
 
 /// Serves the sessions of clients from the state of a node.
 ///
-/// It knows no network, no clock and no chance: who uses it tells what has come and the time, and sends what it is given. `receive` takes a message in; `run` integrates what
-/// has come and answers. Used by one thread.
+/// It has no network, no clock and no source of random numbers of its own. The caller passes in messages, times and
+/// random numbers, and sends the messages that it gets back. `receive` takes in a message. `run` integrates what has
+/// come, and answers. One thread at a time may use a `SyncServer`.
 package final class SyncServer {
-  /// A connection of a client.
+  /// The id of a session. A later session has a greater number.
   package struct SessionID: Hashable, Sendable, Comparable {
     package let number: UInt64
 
@@ -14,15 +15,15 @@ package final class SyncServer {
   }
 
   package enum Action: Sendable, Equatable {
-    /// A message, as its bytes.
+    /// The caller sends a message, given as its bytes.
     case send([UInt8], to: SessionID)
-    /// What was sent before it is sent still.
+    /// The caller closes the session, after it has sent the messages before.
     case close(SessionID)
   }
 
   package let node: ServerNode
   let limits: ServerLimits
-  /// Draws a random number.
+  /// Returns a random number.
   let draw: () -> UInt64
   private var sessions: [SessionID: ServerSession] = [:]
   /// The session of each replica.
@@ -30,31 +31,31 @@ package final class SyncServer {
   private var lastSession: UInt64 = 0
   private var registrations: [String: [UInt64]] = [:]
   private(set) var actions: [Action] = []
-  /// What the sessions look for.
+  /// The index of the sessions by what they look for.
   private(set) var routes: SessionRoutes
-  /// The sessions of which much has not left the machine, by their users.
+  /// The sessions with `limits.unsentBytes` or more bytes that have not left the machine, by user.
   private var laden: [String: Set<SessionID>] = [:]
-  /// The sessions that something may concern which they were not told.
+  /// The sessions that may be concerned by something that they were not told.
   var concerned: Set<SessionID> = []
   /// The sessions whose steps are being made, and the one of them that had its turn last.
   var building: Set<SessionID> = []
   var lastBuilt = SessionID(number: 0)
-  /// `run` has something to do, though nothing comes.
+  /// True if `run` has something to do although no message comes.
   package internal(set) var hasWork = false
-  /// How much was refused so far, by the number of the reason.
+  /// The number of refusals so far, by the number of the reason.
   var refusals: [UInt8: Int] = [:]
-  /// The files that were reset since they were asked for.
+  /// The resets of files that nobody has asked for yet.
   var resets: [ReplicaReset] = []
-  /// How often the history was cut although files may have needed what was forgotten.
+  /// How often the history was cut although files may have needed what was removed.
   var cuts = 0
-  /// Why a step could not be made, of the last one.
+  /// The error of the last step that could not be made.
   package private(set) var lastProblem: StorageError?
-  /// No changes are taken in from clients.
+  /// True if no changes are accepted from clients.
   var isFull = false
-  /// The clock of the machine is right, however far ahead of the last entry it is.
+  /// True if the clock of the machine is right, however far ahead of the last entry it is.
   package var acceptsClock = false
 
-  /// - Parameter draw: draws a random number, which nobody can guess.
+  /// - Parameter draw: returns a random number that nobody can guess.
   package init(_ node: ServerNode, limits: ServerLimits = ServerLimits(), draw: @escaping () -> UInt64) {
     (self.node, self.limits, self.draw) = (node, limits, draw)
     routes = SessionRoutes(node.state.settings)
@@ -62,9 +63,9 @@ package final class SyncServer {
 
   // MARK: - Connections
 
-  /// A client has connected.
+  /// Begins the session of a client that has connected.
   ///
-  /// - Parameter user: who has logged in.
+  /// - Parameter user: the id of the user who has logged in.
   package func connect(user: String) -> SessionID {
     lastSession += 1
     let id = SessionID(number: lastSession)
@@ -72,7 +73,7 @@ package final class SyncServer {
     return id
   }
 
-  /// A connection is lost, or was closed.
+  /// Ends a session that was lost or closed.
   package func disconnect(_ id: SessionID) {
     guard let session = sessions.removeValue(forKey: id) else { return }
     routes.remove(id)
@@ -82,13 +83,14 @@ package final class SyncServer {
     if let replica = session.replica, holders[replica] == id { holders[replica] = nil }
   }
 
-  /// Bytes that were given to be sent have left the machine. A session gets no step while too many have not.
+  /// Notes that bytes which the caller had to send have left the machine. A session gets no new step while too many of
+  /// its bytes have not.
   package func noteSent(_ bytes: Int, by id: SessionID) {
     change(id) { $0.unsent = max(0, $0.unsent - bytes) }
     noteUnsent(id)
   }
 
-  /// Bytes that were given to be sent and have not left the machine, of all sessions.
+  /// The number of bytes of all sessions that were made to be sent and have not left the machine.
   var unsentBytes: Int { sessions.values.reduce(0) { $0 + $1.unsent } }
 
   private func noteUnsent(_ id: SessionID) {
@@ -104,9 +106,10 @@ package final class SyncServer {
     }
   }
 
-  /// Whether a session may be told another view now. A user has one step at a time that is made in turns, and few sessions of which much has not left the machine. The others wait for them.
+  /// Whether a session may be told another view now. A user has at most one step at a time that is made in turns, and
+  /// few sessions with many bytes that have not left the machine. The other sessions of the user wait for these.
   ///
-  /// Else a client that reads nothing could make the server hold what the user sees once for each session.
+  /// Otherwise clients that read nothing could make the server hold what the user sees once for each session.
   func mayMove(_ id: SessionID) -> Bool {
     guard let user = sessions[id]?.user else { return true }
     let others = (laden[user] ?? []).subtracting([id])
@@ -114,16 +117,18 @@ package final class SyncServer {
       && building.allSatisfy { $0 == id || sessions[$0]?.user != user }
   }
 
-  /// A slow device does not keep the others of its user waiting.
+  /// The greatest number of a user's sessions with many bytes that have not left the machine. It is more than one, so
+  /// that a slow device does not keep the other devices waiting.
   private static let mostLaden = 4
 
-  /// The server stops: all clients come back after a while.
+  /// Ends all sessions because the server stops, and tells each client when to come back.
   ///
-  /// - Parameter wait: milliseconds that a client waits at least; it waits twice as long at most. At most an hour.
-  /// - Returns: what is to be sent.
+  /// - Parameter wait: the least time that a client waits, in milliseconds. It is at most an hour. A client waits at
+  ///   most twice as long.
+  /// - Returns: the actions to carry out.
   package func stop(wait: UInt32) -> [Action] {
     for id in sessions.keys.sorted() {
-      // So not all come back in one moment.
+      // The times differ, so that not all clients come back at the same moment.
       let own = wait + UInt32(draw() % UInt64(wait + 1))
       fail(id, ProtocolError(code: 10, text: "The server stops.", action: .tryLater, wait: own))
     }
@@ -156,9 +161,9 @@ package final class SyncServer {
 
   // MARK: - Messages
 
-  /// A message has come that can't be read.
+  /// Ends a session from which a message came that can't be read.
   ///
-  /// - Returns: what is to be sent.
+  /// - Returns: the actions to carry out.
   package func receive(_ damage: MessageDamage, from id: SessionID) -> [Action] {
     if case .unknownMessage = damage.reason {
       fail(id, .unknownMessage, damage.description)
@@ -168,10 +173,10 @@ package final class SyncServer {
     return takeActions()
   }
 
-  /// A message has come.
+  /// Takes in a message.
   ///
-  /// - Parameter time: of the machine, in milliseconds since 1970.
-  /// - Throws: `StorageError` where the file of the state can't be read.
+  /// - Parameter time: the time of the machine, in milliseconds since 1970.
+  /// - Throws: `StorageError` if the file of the state can't be read.
   package func receive(
     _ message: ClientMessage, from id: SessionID, time: UInt64
   ) throws(StorageError) {
@@ -225,7 +230,7 @@ package final class SyncServer {
     welcome(id, .known(sessionNumber: start.offered), time)
   }
 
-  /// A replica has one session: a new one ends the older.
+  /// Gives a replica to a session. A replica has one session, so a new session ends the older one.
   private func hold(_ replica: UInt64, _ id: SessionID) {
     if let older = holders[replica], older != id {
       fail(
@@ -250,7 +255,7 @@ package final class SyncServer {
     try append(.register(registration), time)
   }
 
-  /// Counts a registration of a user; where there were too many, the session ends.
+  /// Counts a registration of a user. If there were too many of them, it ends the session and returns false.
   func mayRegister(_ id: SessionID, _ user: String, _ time: UInt64) -> Bool {
     let recent = (registrations[user] ?? []).filter { time - min(time, $0) < 60_000 }
     guard recent.count < limits.registrations else {
@@ -289,7 +294,7 @@ package final class SyncServer {
 
   func session(_ id: SessionID) -> ServerSession? { sessions[id] }
 
-  /// The replica of a session; nil before the client has said which.
+  /// The replica of a session; nil before the client has named it or one is registered for it.
   package func replica(of id: SessionID) -> UInt64? { sessions[id]?.replica }
 
   func change(_ id: SessionID, _ change: (inout ServerSession) -> Void) {
@@ -307,7 +312,7 @@ package final class SyncServer {
     hold(new, id)
   }
 
-  /// There are objects of more classes.
+  /// Sets the classes, of which there are more now, and notes the views of all running sessions anew.
   func noteTables(_ tables: Set<String>) {
     routes.setTables(tables)
     for (id, session) in sessions {
@@ -349,7 +354,7 @@ enum SessionError: UInt32 {
 }
 
 extension Value {
-  /// Bytes that it takes, about.
+  /// The size of the value in bytes, about.
   fileprivate var size: Int {
     switch self {
     case .string(let text): text.utf8.count

@@ -28,7 +28,8 @@ struct ObjectAccess {
     filter.matches(values, of: fields, state.asking(upload.user, partition: partition, at: version))
   }
 
-  /// The partition of the replica is a part of what it may read, and of what it may write.
+  /// Whether an object is in the partition of the replica. The partition limits both what the replica may read and what
+  /// it may write.
   private func isInPartition(_ values: [Value]) -> Bool {
     guard let partition, let property = state.settings.partitionProperty,
       let field = fields.firstIndex(of: property)
@@ -51,7 +52,7 @@ struct ObjectAccess {
     querySets.contains { matches($0, values, at: state.version) }
   }
 
-  /// Whether the writer saw an object that is there: at its base, after a change of its own since, or now.
+  /// Whether the writer saw an existing object at its base, or after a change of its own since then, or sees it now.
   func saw(_ object: EditedObject, _ now: [Value]) throws(StorageError) -> Bool {
     func sees(_ values: [Value]?, at version: UInt64) -> Bool {
       guard let values else { return false }
@@ -70,9 +71,9 @@ struct ObjectAccess {
     return isFirst && sees(now, at: upload.base)
   }
 
-  /// Why what was done to an object is to be refused; nil where it is not.
+  /// The reason for refusing the change of an object; nil if the change is not refused.
   func refusal(before: [Value]?, after: [Value]?, isCreation: Bool) -> Refusal.Reason? {
-    // Who may not read an object may not write it.
+    // A user who may not read an object may not write it either.
     if let before, !mayRead(before, at: state.version) || !has(after == nil ? \.delete : \.write, to: before)
     {
       return .notPermitted

@@ -1,10 +1,12 @@
 import RealmStorage
 
-/// Where changes of objects stand in the index of the history: by a field that filters may use, and the value that an object had there before a change or has after it.
+/// The keys of the index of the history. A key has a field that filters may use, and a value that an object had there
+/// before a change or has after it.
 ///
-/// Values are told by bytes that have their order. Values that are different may share them: who looks for one finds too much, never too little.
+/// A value is represented by a code: bytes that have the order of the values. Different values may have the same code,
+/// so a lookup may find too much, but never too little.
 struct RouteKey {
-  /// Of all values of the field.
+  /// The bytes with which the keys of all values of the field begin.
   private let start: [UInt8]
 
   /// - Parameter table: the id of the table in the server's file.
@@ -21,10 +23,10 @@ struct RouteKey {
     return key
   }
 
-  /// Where the keys of a code begin, or of all that begin with one.
+  /// The bytes with which the keys of a code begin, or those of all codes that begin with it.
   func start(_ code: [UInt8]) -> [UInt8] { start + code }
 
-  /// The code in a key and its version; nil of a key of another field.
+  /// The code and the version in a key; nil for a key of another field.
   func split(_ key: [UInt8]) -> (code: ArraySlice<UInt8>, version: UInt64)? {
     guard key.count >= start.count + 8, key.starts(with: start) else { return nil }
     return (key[start.count..<key.count - 8], key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
@@ -44,7 +46,7 @@ struct RouteKey {
     static let other: UInt8 = 8
   }
 
-  /// So many bytes of a text or of data are told.
+  /// The greatest number of bytes of a text or of data that a code contains.
   private static let mostBytes = 32
 
   static func code(_ value: Value) -> [UInt8] {
@@ -67,7 +69,7 @@ struct RouteKey {
     }
   }
 
-  /// The code that those of all texts which begin with one begin with.
+  /// The bytes with which the codes of all texts begin that have a prefix.
   static func code(prefix: String) -> [UInt8] { code(Kind.text, prefix.utf8, isWhole: false) }
 
   private static func code(_ number: Double) -> [UInt8] {
@@ -77,7 +79,8 @@ struct RouteKey {
     return code
   }
 
-  /// Zeros are followed by another byte, so that the end, which is a zero and a one, has its place before all that is longer. Where bytes are left out, the end is a zero and a two.
+  /// Each zero is followed by the byte 0xff, so that the end of the code, which is a zero and a one, comes before all
+  /// codes of longer texts that begin with this one. If bytes were left out, the end is a zero and a two.
   private static func code(_ kind: UInt8, _ bytes: some Collection<UInt8>, isWhole: Bool) -> [UInt8] {
     var code = [kind]
     for byte in bytes.prefix(mostBytes) {

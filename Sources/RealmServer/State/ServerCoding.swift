@@ -1,7 +1,8 @@
 import RealmStorage
 import RealmSync
 
-/// The bytes of what the server keeps. Numbers are varints, texts their length and bytes.
+/// The bytes of a replica (FORMAT.md, "The state of a server"). Numbers are varints or have a fixed width. A text is
+/// its length and its bytes.
 extension Replica {
   private enum Flag {
     static let isRetired: UInt8 = 1
@@ -10,7 +11,7 @@ extension Replica {
     static let all: UInt8 = 7
   }
 
-  /// Nil for bytes that are none.
+  /// Reads a replica and its number. The result is nil if the bytes are not those of a replica.
   static func read(_ bytes: [UInt8]) -> (number: UInt64, Replica)? {
     var reader = ByteReader(bytes)
     guard let number = reader.integer(UInt64.self), let ordinal = reader.integer(UInt32.self),
@@ -77,7 +78,7 @@ extension Replica {
       entries.append(entry)
     }
     bytes.appendVarint(UInt64(entries.count))
-    // In an order that is the same at all nodes.
+    // The order of the entries is the same at all nodes.
     for entry in entries.sorted(by: { $0.lexicographicallyPrecedes($1) }) { bytes += entry }
   }
 
@@ -109,7 +110,7 @@ extension Replica {
   }
 }
 
-/// The effects stand as those of a step (docs/sync-protocol.md), with the replicas by their ordinals.
+/// An entry is stored with the effects as a step (docs/sync-protocol.md) in which replicas have their ordinals.
 extension HistoryEntry {
   private enum Flag {
     static let before: UInt8 = 1
@@ -155,7 +156,8 @@ extension HistoryEntry {
     return values
   }
 
-  /// - Parameter isCompressed: false for bytes that are the same whoever writes them: two programs may compress to different bytes.
+  /// - Parameter isCompressed: false for bytes that are the same at all nodes. Two programs may compress the same bytes
+  ///   to different ones.
   func append(to bytes: inout [UInt8], isCompressed: Bool = true) {
     var step = Step(
       from: base, to: version, tag: 0, querySet: 0, partition: nil, mark: stamp, lastSequence: sequence)

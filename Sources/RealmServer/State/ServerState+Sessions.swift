@@ -3,20 +3,21 @@ import RealmSync
 
 /// How a replica that connects again goes on.
 package enum Resumption: Sendable, Equatable {
-  /// From where it is. It is to name this session number the next time.
+  /// The replica goes on from where it is. It has to name this session number in its next session.
   case goesOn(sessionNumber: UInt64)
-  /// As a new replica, whose file is replaced by what the server has.
+  /// The file goes on as a new replica, and its content is replaced by what the server has.
   case reset(ResetCause)
 }
 
 extension ServerState {
-  /// Whether a file may go on as a replica. One that the server does not know is reset later.
+  /// Whether a file may go on as a replica. It may if the server does not know the replica; the file is reset later
+  /// then.
   func mayUse(_ number: UInt64, user: String, partition: Value?) -> Bool {
     guard let replica = replicas[number] else { return true }
     return replica.user == user && (replica.partition == partition || replica.flexibleFrom != nil)
   }
 
-  /// Whether what a replica has sent was decided, and it is not retired.
+  /// Whether a replica is not retired and its changesets up to a sequence are decided.
   func goesOn(_ number: UInt64, appended sequence: UInt64) -> Bool {
     guard let replica = replicas[number] else { return false }
     return !replica.isRetired && replica.lastSequence >= sequence
@@ -24,7 +25,7 @@ extension ServerState {
 
   func knows(_ replica: UInt64) -> Bool { replicas[replica] != nil }
 
-  /// Whether a user may give a file up: it is the user's, and was not given up before.
+  /// Whether a user may give up a file: it belongs to the user, and was not given up before.
   func mayRetire(_ number: UInt64, user: String) -> Bool {
     guard let replica = replicas[number] else { return false }
     return replica.user == user && !replica.isRetired
@@ -32,10 +33,11 @@ extension ServerState {
 
   func isRetired(_ number: UInt64) -> Bool { replicas[number]?.isRetired ?? true }
 
-  /// How many replicas of a user are not retired.
+  /// The number of replicas of a user that are not retired.
   func replicas(of user: String) -> Int { replicas.values.count { $0.user == user && !$0.isRetired } }
 
-  /// The query set that counts for one that is named: what a file with a partition wrote before it knew of any counts as written with the one that shows the partition.
+  /// The query set that counts for a changeset that names a number. A file with a partition names 0 for what it wrote
+  /// before it knew of any query set. Then the query set that shows the partition counts.
   func querySet(_ number: UInt64, of replica: UInt64) -> UInt64 {
     number == 0 && replicas[replica]?.partition != nil ? Self.partitionQuerySet : number
   }
@@ -46,18 +48,19 @@ extension ServerState {
   /// The numbers of the query sets of a replica.
   func querySets(of replica: UInt64) -> Set<UInt64> { Set(replicas[replica]?.querySets.keys ?? [:].keys) }
 
-  /// Whether a replica has asked for something else by the number of a query set: then one of the two files is a copy.
+  /// Whether a replica has sent another query set under the same number. If so, one of two files with this replica is a
+  /// copy of the other.
   func differs(_ hash: UInt64, from number: UInt64, of replica: UInt64) -> Bool {
     guard let known = replicas[replica]?.querySetHashes[number], known != 0 else { return false }
     return known != hash
   }
 
-  /// The sequence of the last changeset of a replica that is decided.
+  /// The sequence of the last decided changeset of a replica; 0 if there is none.
   package func lastSequence(of replica: UInt64) -> UInt64 { replicas[replica]?.lastSequence ?? 0 }
 
-  /// The session number of a replica that was just registered.
+  /// Stores the first session number of a replica that was just registered.
   ///
-  /// - Parameter time: of the machine, in milliseconds since 1970.
+  /// - Parameter time: the time of the machine, in milliseconds since 1970.
   package func begin(
     _ replica: UInt64, sessionNumber: UInt64, time: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) {
@@ -67,12 +70,12 @@ extension ServerState {
     try ServerStore(transaction, settings).store(session, replica: replica.ordinal)
   }
 
-  /// Notes of replicas that they are connected now. A time that was noted a moment ago stays as it is.
+  /// Notes for replicas that they are connected now. A time that was noted a moment ago stays as it is.
   ///
   /// - Parameters:
-  ///   - time: of the machine, in milliseconds since 1970.
-  ///   - within: what was noted less than so many milliseconds ago stays.
-  /// - Returns: whether something was noted.
+  ///   - time: the time of the machine, in milliseconds since 1970.
+  ///   - within: a time that was noted at most this number of milliseconds ago stays.
+  /// - Returns: whether a time was stored.
   package func note(
     connected: Set<UInt64>, time: UInt64, within: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) -> Bool {
@@ -89,11 +92,13 @@ extension ServerState {
     return isChanged
   }
 
-  /// Adds the time in which the server did not run to the time of each replica's last connection: nobody could connect meanwhile, so that time does not count as time away.
+  /// Adds the time in which the server did not run to the time of each replica's last connection. No client could
+  /// connect meanwhile, so that time does not count as time away.
   ///
-  /// The server is taken to have run until the last of these: the last entry came, a replica was noted to be connected, the server was started.
+  /// The server is assumed to have run until the latest of these times: that of the last entry, that at which a replica
+  /// was last noted to be connected, and that at which the server was started last.
   ///
-  /// - Parameter time: of the machine, in milliseconds since 1970.
+  /// - Parameter time: the time of the machine, in milliseconds since 1970.
   package func passOverDowntime(
     until time: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) {
@@ -112,13 +117,14 @@ extension ServerState {
     }
   }
 
-  /// The version that no replica needs what is before of, but for those that did not connect for long.
+  /// The version up to which no replica needs the history, apart from replicas that did not connect for a long time.
   ///
   /// - Parameters:
-  ///   - time: of the machine, in milliseconds since 1970.
-  ///   - offline: a replica that did not connect for so many milliseconds counts no more: it is reset when it comes back.
-  ///   - connected: the replicas that are connected: they count, however long ago their sessions began.
-  /// - Returns: the version, and the replicas that do not count and need more.
+  ///   - time: the time of the machine, in milliseconds since 1970.
+  ///   - offline: a replica that did not connect for this number of milliseconds does not count. It is reset when it
+  ///     comes back.
+  ///   - connected: the replicas that are connected. They count, however long ago their sessions began.
+  /// - Returns: the version, and the replicas that do not count and need history before it.
   /// - Throws: `StorageError`.
   package func neededVersion(
     time: UInt64, offline: UInt64, connected: Set<UInt64>, _ transaction: WriteTransaction
@@ -137,7 +143,8 @@ extension ServerState {
     return (needed, left.filter { $0.version < needed }.map(\.replica).sorted())
   }
 
-  /// The replica that stands at the oldest version of all that are not retired; nil where there is none that ever connected.
+  /// The replica with the oldest version of all that are not retired, and that version; nil if none of them ever
+  /// connected.
   func oldest(_ transaction: WriteTransaction) throws(StorageError) -> (replica: UInt64, version: UInt64)? {
     let store = try ServerStore(transaction, settings)
     var found: (replica: UInt64, version: UInt64)?
@@ -148,13 +155,14 @@ extension ServerState {
     return found
   }
 
-  /// Whether a replica can go on from where it says that it is.
+  /// Decides whether a replica can go on from where its start says that it is.
   ///
-  /// A file is reset where what it has can't be told apart from what the server has, and for no other reason: lost answers and a loss of power are none.
+  /// A file is reset if what it has can't be told apart from what the server has, and for no other reason. Lost answers
+  /// and a loss of power are not such reasons.
   ///
   /// - Parameters:
   ///   - offered: a session number that was never offered before.
-  ///   - time: of the machine, in milliseconds since 1970.
+  ///   - time: the time of the machine, in milliseconds since 1970.
   /// - Throws: `StorageError`.
   package func resume(
     _ number: UInt64, _ start: SessionStart, offering offered: UInt64, time: UInt64,
@@ -173,7 +181,7 @@ extension ServerState {
       try isOwn(start, replica, store)
     else { return .reset(.otherChanges) }
     guard start.version >= horizon, start.leastBase ?? .max >= horizon else { return .reset(.forgotten) }
-    // A file that begins before its registration is a copy, which shows what the user of the other file may read.
+    // A file whose version is before its registration is a copy. It shows what the user of the other file may read.
     guard start.version >= known.version || isReadAlike(at: start.version) else {
       return .reset(.otherRights)
     }
@@ -186,18 +194,19 @@ extension ServerState {
     return .goesOn(sessionNumber: offered)
   }
 
-  /// Whether all users may read the same at a version.
+  /// Whether all users may read the same objects at a version.
   private func isReadAlike(at version: UInt64) -> Bool {
     let hasOwn = rules.contains { user, all in !user.isEmpty && all.contains { $0.from <= version } }
     let read = rules(of: "", at: version).read
     return !hasOwn && !read.others.asksForUser && !read.byClass.values.contains { $0.asksForUser }
   }
 
-  /// Whether none of the changesets that a replica names is another one at the server.
+  /// Whether each decided changeset that a replica names is the one that the server has with its sequence.
   private func isOwn(
     _ start: SessionStart, _ replica: Replica, _ store: ServerStore
   ) throws(StorageError) -> Bool {
-    // What the replica knows to be decided is forgotten here. A file that does not know it any more came back from a copy.
+    // The server forgets the hashes of the changesets of which the replica knows that they are decided. A file that
+    // does not know this any more was restored from a copy.
     guard let last = start.last else { return replica.lastSequence == 0 }
     guard !start.pending.isEmpty || last.sequence == replica.lastSequence else { return false }
     for changeset in start.pending + [last] where changeset.sequence <= replica.lastSequence {
@@ -213,15 +222,15 @@ extension ServerState {
     return try store.hash(of: sequence, replica: replica.ordinal)
   }
 
-  /// What a replica that is reset is told of its changesets.
+  /// What a replica that is reset is told of its changesets: those that are decided, and what was refused.
   ///
-  /// - Precondition: it is retired: nothing of it is accepted any more.
+  /// - Precondition: the replica is retired, so that no upload of it is accepted any more.
   package func recovery(
     of number: UInt64, _ start: SessionStart, _ transaction: WriteTransaction
   ) throws(StorageError) -> (integrated: [NamedChangeset], refusals: [Refusal]) {
     guard let replica = replicas[number] else { return ([], []) }
     let store = try ServerStore(transaction, settings)
-    // Hashes are chained: what is known of one is known of all before it.
+    // Each hash depends on the hashes before it, so if one is equal, all before it are equal, too.
     var count = 0
     for (place, changeset) in start.pending.enumerated() where changeset.sequence <= replica.lastSequence {
       if try hash(of: changeset.sequence, replica, store) == changeset.hash { count = place + 1 }
@@ -249,7 +258,7 @@ extension SessionStart {
 }
 
 extension FieldFilter {
-  /// Whether it depends on who asks.
+  /// Whether the filter depends on the user that asks.
   fileprivate var asksForUser: Bool {
     terms.joined().contains { condition in
       if case .user = condition.subject { return true }

@@ -1,9 +1,9 @@
 import RealmStorage
 import RealmSync
 
-/// Uploads.
+/// The integration of uploads.
 extension ServerState {
-  /// - Returns: nil where the upload has no effect.
+  /// - Returns: the effects of the upload; nil if it is not accepted.
   func integrate(
     _ upload: Upload, time: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) -> HistoryEntry? {
@@ -39,7 +39,8 @@ extension ServerState {
     return entry
   }
 
-  /// Any client may add classes and properties: an app has so many classes at most, and a class so many properties.
+  /// The greatest number of classes of an app, and of properties of a class. They are limited because any client may
+  /// add classes and properties.
   package static let mostClasses = 200
   package static let mostProperties = 200
 
@@ -57,7 +58,8 @@ extension ServerState {
     }
   }
 
-  /// Refuses all that an upload does, since it passes a limit of the server. Its writer goes on behind it.
+  /// Refuses all objects of an upload, because it exceeds a limit of the server. The upload counts as decided, so that
+  /// its replica goes on with the next one.
   func refuse(
     _ upload: Upload, time: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) -> HistoryEntry? {
@@ -68,13 +70,13 @@ extension ServerState {
     return entry
   }
 
-  /// Whether an upload is the next of its replica, and well-formed.
+  /// Whether an upload is the next one of its replica and is well-formed.
   private func accepts(_ upload: Upload, _ replica: Replica) -> Bool {
     guard !replica.isRetired, upload.user == replica.user, upload.sequence == replica.lastSequence + 1,
       upload.base >= horizon,
       upload.base < version, upload.previous == replica.lastHash, upload.hash.count == Upload.hashLength
     else { return false }
-    // An element is named by the replica that inserts it.
+    // The id of a new element or position has the number of the replica that makes it.
     let numbering = ReplicaNumbering(upload.replicas, replicas)
     let own = replica.predecessors + [replica.ordinal]
     return upload.changeset.objects.allSatisfy { object in
@@ -157,9 +159,11 @@ extension ServerState {
         isAsWritten: effects.areAsWritten(object.instructions, context)))
   }
 
-  /// Gives a class the property that tells the partition of an object, where the app's class has none.
+  /// Adds the property with the partition of an object to a class, if the app's class has no such property.
   ///
-  /// The value of the partition tells its type. Null tells none, and a definition never changes: the class gets the property with the first object of another partition, or by its own definition.
+  /// The property has the type of the partition's value. Null has no type, and a definition never changes. So in the
+  /// null partition the class does not get the property here, but with the first object of another partition, or by its
+  /// own definition.
   private func addPartitionProperty(
     to table: String, _ upload: Upload, _ replica: Replica, _ transaction: WriteTransaction
   ) throws(StorageError) {
@@ -179,7 +183,8 @@ extension ServerState {
     _ = try SchemaMerge(transaction).merge(.addProperty(table: table, definition))
   }
 
-  /// Whether an instruction changes a property that its writer has otherwise, and does not show that by a value: it must not empty what others have there.
+  /// Whether an instruction changes a property that its writer has defined otherwise, without a value that shows the
+  /// other type. Such an instruction must not empty what others have in the property.
   private func isUponRefused(
     _ instruction: Instruction, _ table: String, _ upload: Upload, _ replica: Replica
   ) -> Bool {
@@ -207,7 +212,7 @@ extension ServerState {
 }
 
 extension Instruction {
-  /// The id that is given to an element or a position.
+  /// The id that the instruction gives to a new element or position.
   fileprivate var newID: ElementID? {
     switch self {
     case .insert(_, let id, _, _, _), .move(_, _, let id, _, _): id
@@ -216,10 +221,10 @@ extension Instruction {
   }
 }
 
-/// The replicas of an upload by their numbers in the server's file.
+/// Translates the indexes of replicas in an upload to ordinals in the server's file.
 struct ReplicaNumbering {
   private let ordinals: [UInt32]
-  /// The elements of a replica that the server does not know are nowhere.
+  /// The ordinal that stands for replicas that the server does not know. No element has an id with it.
   private static let unknown = UInt32(Int32.max)
 
   init(_ numbers: [UInt64], _ replicas: [UInt64: Replica]) {

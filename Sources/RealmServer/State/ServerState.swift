@@ -1,52 +1,56 @@
 import RealmStorage
 import RealmSync
 
-/// What the server has made of the log: the objects, what is recorded of them for merging, the replicas and the history.
+/// The state that the server has computed from the log: the objects, the records for merging, the replicas and the
+/// history.
 ///
-/// Two states that integrated the same entries are the same. To integrate an entry reads the state and the entry, and nothing else: no clock, no session.
+/// Two states that have integrated the same entries are equal, because the integration of an entry depends on the state
+/// and the entry alone: on no clock and no session.
 package final class ServerState {
-  /// What is the same for all entries.
+  /// The settings that apply to all entries.
   package struct Settings: Sendable, Equatable {
-    /// The property that tells the partition of an object; nil where there are no partitions.
+    /// The property that tells the partition of an object; nil if there are no partitions.
     package var partitionProperty: String?
-    /// By class the fields that filters may use. Later ones are added behind the others, and none is taken away: the history has the values in this order.
+    /// The fields that filters may use, by class. New fields are added behind the others, and none is removed, because
+    /// the history keeps the values in this order.
     package var fields: [String: [String]]
 
     package init(partitionProperty: String? = nil, fields: [String: [String]] = [:]) {
       (self.partitionProperty, self.fields) = (partitionProperty, fields)
     }
 
-    /// The fields of a class that filters may use. The property of the partition is always one.
+    /// The fields of a class that filters may use. The property of the partition is always one of them.
     func fields(of table: String) -> [String] {
       let named = fields[table] ?? []
       guard let partitionProperty else { return named }
-      // It is the first, so that its place stays as it is.
+      // The property of the partition is the first field, so that its place never changes.
       return [partitionProperty] + named.filter { $0 != partitionProperty }
     }
   }
 
   package let settings: Settings
-  /// Where the state stands in the log.
+  /// The version of the state, and what was computed from the whole log up to it.
   private(set) var header: ServerStore.Header
-  /// By their numbers.
+  /// The replicas, by number.
   private(set) var replicas: [UInt64: Replica]
-  /// The numbers of the replicas by their ordinals; 0 is none.
+  /// The numbers of the replicas, by ordinal. The ordinal 0 stands for no replica.
   package private(set) var numbers: [UInt64]
-  /// What users may do, each from a version on, by the user; of nobody in particular, by the empty text.
+  /// The rules by user, each with the version from which on they apply. Under the empty text stand the rules for users
+  /// that have no rules of their own.
   private(set) var rules: [String: [(from: UInt64, AccessRules)]]
-  /// What is known of users, each from a version on, by the user.
+  /// The data of users by user, each with the version from which on it applies.
   private(set) var users: [String: [(from: UInt64, [String: [Value]])]]
 
   /// The version of the last entry.
   package var version: UInt64 { header.version }
   /// The tag of the last entry.
   package var tag: UInt64 { header.tag }
-  /// A changeset that was written before it is not accepted.
+  /// The horizon of the log. A changeset whose base is before it is not accepted.
   package var horizon: UInt64 { header.horizon }
-  /// The latest stamp of all that was decided.
+  /// The latest stamp of all decided changesets.
   package var mark: Stamp { header.mark }
 
-  /// The state that stands in a file; that of an empty log where there is none.
+  /// Reads the state from a file. A file without a state gives the state of an empty log.
   ///
   /// - Throws: `.corrupted`.
   package init(_ transaction: WriteTransaction, settings: Settings) throws(StorageError) {
@@ -58,7 +62,7 @@ package final class ServerState {
     users = try store.users()
   }
 
-  /// The history of a version; nil where it changed nothing, and before the horizon.
+  /// The history of a version; nil if the version changed nothing, and for versions up to the horizon.
   package func history(
     of version: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) -> HistoryEntry? {
@@ -67,12 +71,14 @@ package final class ServerState {
 
   /// Integrates the next entry of the log.
   ///
-  /// Whatever stands in an entry, it is integrated: one that is wrong has no effect.
+  /// Each entry is integrated, whatever it contains. An invalid entry has no effect.
   ///
-  /// - Parameter isSkipped: the entry can't be integrated. If it is an upload, all its objects are refused.
-  /// - Returns: what an upload did; nil of other entries, and of one without effect.
-  /// - Throws: `StorageError`. The transaction is to be cancelled then, and the state is to be read anew. After `.limitExceeded` or `.notSyncable` the entry is to be skipped:
-  ///   whoever integrates it comes to the same error. After another one the file can't be read or written.
+  /// - Parameter isSkipped: true if the entry can't be integrated. If it is an upload, all its objects are refused.
+  /// - Returns: the effects of an upload; nil for other entries, and for an upload that is not accepted.
+  /// - Throws: `StorageError`. The caller then cancels the transaction and reads the state anew. After `.notSyncable`,
+  ///   `.instructionDoesNotFit`, `.duplicateKey`, and `.limitExceeded` for a limit other than memory, file size and
+  ///   versions, the entry has to be skipped, because every node gets the same error for it. After another error the
+  ///   file can't be read or written.
   @discardableResult
   package func integrate(
     _ record: LogRecord, in transaction: WriteTransaction, isSkipped: Bool = false
@@ -112,20 +118,20 @@ package final class ServerState {
     return done
   }
 
-  /// Notes a query set of a replica.
+  /// Stores a query set of a replica.
   package func set(
     _ number: UInt64, _ filters: ClassFilters, of replica: UInt64, _ transaction: WriteTransaction
   ) throws(StorageError) {
     try change(replica, try ServerStore(transaction, settings)) { $0.querySets[number] = filters }
   }
 
-  /// How many bytes the query sets of a replica take, about, from a number on.
+  /// The size in bytes, about, of the query sets of a replica from a number on.
   func querySetBytes(of replica: UInt64, from oldest: UInt64) -> Int {
     let sets = replicas[replica]?.querySets.filter { $0.key >= oldest }
     return sets?.values.reduce(0) { $0 + $1.size } ?? 0
   }
 
-  /// Notes what an upload changed of its replica, and its stamp.
+  /// Stores a replica as an upload has changed it, and takes the stamp of the upload into the mark.
   func note(_ replica: Replica, number: UInt64, _ stamp: Stamp, _ transaction: WriteTransaction)
     throws(StorageError)
   {
@@ -147,14 +153,14 @@ package final class ServerState {
     guard replicas[registration.replica] == nil, registration.replica != 0 else { return }
     var replica = Replica(ordinal: UInt32(numbers.count), user: registration.user)
     replica.partition = registration.partition
-    // A replica with a partition sees all of it.
+    // A replica with a partition sees all objects of the partition.
     if registration.partition != nil { replica.querySets[Self.partitionQuerySet] = .everything }
     if let number = registration.predecessor, let predecessor = replicas[number], predecessor.isRetired {
       replica.predecessors = predecessor.predecessors + [predecessor.ordinal]
-      // What was its partition is shown by a set that no client sends.
+      // The objects of the former partition are shown by a query set that no client sends.
       if predecessor.flexibleFrom != nil, registration.partition == nil {
         replica.querySets[Self.partitionQuerySet] = predecessor.querySets[Self.partitionQuerySet]
-        // Its client may still tell the partition.
+        // The client may still name the partition in its hello.
         replica.flexibleFrom = version
       }
     }
@@ -177,13 +183,13 @@ package final class ServerState {
     }
   }
 
-  /// What a user may do as of a version.
+  /// The rules that apply to a user as of a version.
   func rules(of user: String, at version: UInt64) -> AccessRules {
     let own = rules[user]?.last { $0.from <= version }
     return (own ?? rules[""]?.last { $0.from <= version })?.1 ?? .everything
   }
 
-  /// A user and a partition, with what is known of the user as of a version.
+  /// A user and a partition, with the data of the user as of a version.
   func asking(_ user: String, partition: Value?, at version: UInt64) -> FieldFilter.Asking {
     FieldFilter.Asking(
       user: user, partition: partition, data: users[user]?.last { $0.from <= version }?.1 ?? [:])
@@ -191,29 +197,31 @@ package final class ServerState {
 
   // MARK: - One meaning
 
-  /// The rules of merging that this library knows, by their greatest number.
+  /// The greatest number of rules of merging that this library knows.
   package static let newestSemantics: UInt64 = 1
 
-  /// Whether this library knows the rules of a number.
+  /// Whether this library knows the rules of merging with a number.
   static func knows(semantics number: UInt64) -> Bool { (1...newestSemantics).contains(number) }
 
-  /// Nodes compare what they have made of the log once in so many versions.
+  /// The number of versions after which nodes compare the hashes of their states again.
   package static let versionsOfHash: UInt64 = 1000
 
-  /// The number of the rules that entries are integrated by. A node that does not know it stops.
+  /// The number of the rules of merging by which entries are integrated. A node that does not know the rules stops.
   package var semantics: UInt64 { header.semantics }
-  /// When the last entry was appended, in milliseconds since 1970.
+  /// The time at which the last entry was appended, in milliseconds since 1970.
   package var time: UInt64 { header.time }
 
-  /// Whether a node that says to have made something of the log up to a version has made the same of it; nil where this is not known any more.
+  /// Whether the hash of another node at a version is the one that this state had there; nil if this state does not
+  /// know its hash at that version any more.
   package func agrees(_ version: UInt64, _ hash: [UInt8]) -> Bool? {
     version == header.hashed ? hash == header.hash : nil
   }
 
-  /// The hash of all that was made of the log up to a version, and that version.
+  /// The hash over the effects of all entries up to the last version at which nodes compare, and that version.
   package var stateHash: (version: UInt64, hash: [UInt8]) { (header.hashed, header.hash) }
 
-  /// The hash goes over what each version did, in order: two states of one hash have come to the same at each of them.
+  /// Takes the effects of the current version into the hash. Each hash contains the one before it, so two states with
+  /// the same hash have had the same effects at each version.
   private func noteHash(of done: HistoryEntry?) {
     var bytes = header.running
     bytes.appendInteger(version)
@@ -223,9 +231,9 @@ package final class ServerState {
     if version % Self.versionsOfHash == 0 { (header.hashed, header.hash) = (version, header.running) }
   }
 
-  /// The latest stamp of all up to a version.
+  /// The latest stamp of all changesets up to a version.
   func mark(at version: UInt64, _ transaction: WriteTransaction) throws(StorageError) -> Stamp {
-    // Before the first entry there is none.
+    // There is no stamp before the first entry.
     try ServerStore(transaction, settings).mark(at: version) ?? Stamp(word: 0)
   }
 

@@ -1,8 +1,9 @@
 import RealmStorage
 
-/// The index of the history by the fields that filters may use: who asks for a few objects reads the changes of these, however many others there are.
+/// The index of the history by the fields that filters may use. With it, a client that asks for a few objects costs the
+/// reading of the changes of these objects, however many others there are.
 extension ServerStore {
-  /// Where the changes of an entry stand in the index, with the places of the objects in the entry.
+  /// The keys under which the changes of an entry stand in the index, each with the places of the objects in the entry.
   func routes(
     of history: HistoryEntry, _ transaction: WriteTransaction
   ) throws(StorageError) -> [[UInt8]: [Int]] {
@@ -26,7 +27,7 @@ extension ServerStore {
     return found
   }
 
-  /// The changes behind a version of objects that a route may cover, by the versions and the places in them.
+  /// Adds to `found` the changes behind a version that a route may cover: the places in the entries, by version.
   func places(
     _ route: FieldFilter.Route, table: UInt32, after version: UInt64,
     _ found: inout [UInt64: Set<Int>]
@@ -62,7 +63,7 @@ extension ServerStore {
     }
   }
 
-  /// Calls `body` with the versions and places of the index from a key on, while the codes are wanted.
+  /// Calls `body` with the versions and places of the index from a key on, as long as `isWanted` accepts the codes.
   private func forEach(
     _ key: RouteKey, from start: [UInt8], while isWanted: (ArraySlice<UInt8>) -> Bool,
     in body: (UInt64, [Int]) -> Void

@@ -1,8 +1,8 @@
 import RealmStorage
 
-/// What the server is set to stands in its file, since it must not be forgotten.
+/// The settings of the server. They are stored in its file, because they must not be lost.
 extension ServerStore {
-  /// Nil of a file that a server was not set to anything with.
+  /// The settings in the file; nil if there are none.
   ///
   /// - Throws: `.corrupted`.
   func storedSettings() throws(StorageError) -> ServerState.Settings? {

@@ -1,9 +1,11 @@
 import RealmStorage
 
-/// How many bytes the history takes. With each version stands how many the history has had up to it, of all that was ever made: so the size of any part of it is one subtraction, and how much is
-/// to be forgotten is found by few lookups.
+/// The size of the history. The number that stands with each version is the size of all history up to it that was ever
+/// made, including what was removed. So the size of any part is one subtraction, and a few lookups find how much has to
+/// be removed.
 extension ServerStore {
-  /// Bytes of the history up to a version, also of what is forgotten. 0 of a version that the file was at before sizes were noted.
+  /// The size in bytes of the history up to a version, including what was removed. It is 0 for a version that was
+  /// integrated before sizes were noted.
   func bytes(upTo version: UInt64) throws(StorageError) -> UInt64 {
     guard let bytes = try tree.value(for: key(Kind.size, version)) else { return 0 }
     var reader = ByteReader(bytes)
@@ -11,7 +13,7 @@ extension ServerStore {
     return size
   }
 
-  /// Notes how many bytes a version takes.
+  /// Notes how many bytes the history of a version takes.
   func note(bytes count: Int, of version: UInt64) throws(StorageError) {
     var bytes: [UInt8] = []
     bytes.appendVarint(try self.bytes(upTo: version - 1) &+ UInt64(count))
@@ -20,7 +22,8 @@ extension ServerStore {
 }
 
 extension ServerState {
-  /// Bytes of the history that is kept, about: of its entries and of what they are found by.
+  /// The size of the history that is kept in bytes, about. It includes the entries and the keys by which they are
+  /// found.
   ///
   /// - Throws: `StorageError`.
   package func historyBytes(_ transaction: WriteTransaction) throws(StorageError) -> UInt64 {
@@ -33,7 +36,7 @@ extension ServerState {
     return last - min(first, last)
   }
 
-  /// The least horizon behind which the history has so many bytes at most.
+  /// The least horizon behind which the history has at most `most` bytes.
   ///
   /// - Throws: `StorageError`.
   package func leastHorizon(
@@ -48,7 +51,7 @@ extension ServerState {
     return low
   }
 
-  /// How many replicas that are not retired may need what is before a version.
+  /// The number of replicas that are not retired and may need history up to a version.
   ///
   /// - Throws: `StorageError`.
   package func replicas(

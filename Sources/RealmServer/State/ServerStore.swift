@@ -1,9 +1,10 @@
 import RealmStorage
 import RealmSync
 
-/// Where the state of the server stands in its file, but for the objects and the records of merging.
+/// The state of the server as it is stored in its file, without the objects and the records of merging.
 ///
-/// Keys begin with a byte that tells the kind; numbers in them have the highest byte first (FORMAT.md, "The state of a server").
+/// A key begins with a byte that tells its kind. Numbers in keys have the highest byte first (FORMAT.md, "The state of
+/// a server").
 package struct ServerStore {
   let tree: WritableTree
   let settings: ServerState.Settings
@@ -11,27 +12,27 @@ package struct ServerStore {
 
   enum Kind {
     static let header: UInt8 = 0
-    /// Followed by the ordinal (4).
+    /// Followed by the ordinal (4 bytes).
     static let replica: UInt8 = 1
-    /// Followed by the version (8).
+    /// Followed by the version (8 bytes).
     static let entry: UInt8 = 2
-    /// Followed by the version (8).
+    /// Followed by the version (8 bytes).
     static let rules: UInt8 = 3
-    /// Followed by the key of the object and the version (8).
+    /// Followed by the key of the object and the version (8 bytes).
     static let touched: UInt8 = 4
-    /// Followed by the ordinal (4) and the sequence (8).
+    /// Followed by the ordinal (4 bytes) and the sequence (8 bytes).
     static let hash: UInt8 = 5
-    /// Followed by the ordinal (4). Sessions are no part of what the log makes.
+    /// Followed by the ordinal (4 bytes). The sessions are not derived from the log.
     static let session: UInt8 = 6
     /// Followed by a field, a value and the version (`RouteKey`).
     static let routed: UInt8 = 7
-    /// Followed by the version (8).
+    /// Followed by the version (8 bytes).
     static let user: UInt8 = 8
-    /// What the server is set to. It is no part of what the log makes.
+    /// The settings of the server. They are not derived from the log.
     static let settings: UInt8 = 9
-    /// Followed by the version (8) (`ServerStore+Size`).
+    /// Followed by the version (8 bytes); see `ServerStore+Size`.
     static let size: UInt8 = 10
-    /// When the server was started last. It is no part of what the log makes.
+    /// The time at which the server was started last. It is not derived from the log.
     static let started: UInt8 = 11
   }
 
@@ -60,13 +61,13 @@ package struct ServerStore {
     var mark = Stamp(word: 0)
     /// The tag of the last entry.
     var tag: UInt64 = 0
-    /// When it was appended.
+    /// The time at which the last entry was appended, in milliseconds since 1970.
     var time: UInt64 = 0
-    /// The number of the rules of merging.
+    /// The number of the rules of merging that are in force.
     var semantics: UInt64 = 1
-    /// The hash of all that was made of the log.
+    /// The hash over the effects of all entries up to `version`.
     var running: [UInt8] = []
-    /// The same as of the last version at which nodes compare, and that version.
+    /// The hash over the effects of all entries up to the last version at which nodes compare, and that version.
     var hash: [UInt8] = []
     var hashed: UInt64 = 0
   }
@@ -101,7 +102,7 @@ package struct ServerStore {
     try tree.set(bytes, for: [Kind.header])
   }
 
-  /// All replicas, by their numbers, and their numbers by the ordinals.
+  /// All replicas by number, and their numbers by ordinal.
   func replicas() throws(StorageError) -> (byNumber: [UInt64: Replica], numbers: [UInt64]) {
     var byNumber: [UInt64: Replica] = [:]
     var numbers: [UInt64] = [0]
@@ -122,7 +123,7 @@ package struct ServerStore {
     try tree.set(replica.bytes(number: number), for: key(replica: replica.ordinal))
   }
 
-  /// What users may do, each from a version on.
+  /// The rules by user, each with the version from which on they apply.
   func rules() throws(StorageError) -> [String: [(from: UInt64, AccessRules)]] {
     var found: [String: [(from: UInt64, AccessRules)]] = [:]
     let damaged = tree.damaged
@@ -145,7 +146,7 @@ package struct ServerStore {
     try tree.set(bytes, for: key(Kind.rules, version))
   }
 
-  /// What is known of users, each from a version on.
+  /// The data of users, each with the version from which on it applies.
   func users() throws(StorageError) -> [String: [(from: UInt64, [String: [Value]])]] {
     var found: [String: [(from: UInt64, [String: [Value]])]] = [:]
     let damaged = tree.damaged
@@ -171,13 +172,13 @@ package struct ServerStore {
   // MARK: - History
 
   private struct Entry {
-    /// The latest stamp of all up to the version.
+    /// The latest stamp of all changesets up to the version.
     var mark: Stamp
     var tag: UInt64
     var history: HistoryEntry?
   }
 
-  /// Nil of a version that is not there any more.
+  /// The entry of a version; nil if it was removed.
   private func entry(_ version: UInt64) throws(StorageError) -> Entry? {
     guard let bytes = try tree.value(for: key(Kind.entry, version)) else { return nil }
     var reader = ByteReader(bytes)
@@ -193,14 +194,15 @@ package struct ServerStore {
 
   func mark(at version: UInt64) throws(StorageError) -> Stamp? { try entry(version)?.mark }
 
-  /// The tag of the entry of a version; nil of one that is not there, or not any more.
+  /// The tag of the entry of a version; nil if the version does not exist yet, or was removed.
   func tag(of version: UInt64) throws(StorageError) -> UInt64? { try entry(version)?.tag }
 
   func history(of version: UInt64) throws(StorageError) -> HistoryEntry? { try entry(version)?.history }
 
-  /// What a version behind the horizon did; nil where it changed nothing.
+  /// The effects of a version behind the horizon; nil if it changed nothing.
   ///
-  /// - Throws: `.corrupted`, also of a version that is not there: a number without an end is not counted up to.
+  /// - Throws: `.corrupted`, also for a version that does not exist. So a damaged number that is far too great does not
+  ///   make a caller count up to it.
   func knownHistory(of version: UInt64) throws(StorageError) -> HistoryEntry? {
     guard let entry = try entry(version) else { throw tree.damaged }
     return entry.history
@@ -229,7 +231,7 @@ package struct ServerStore {
     try note(bytes: size, of: version)
   }
 
-  /// - Returns: how many bytes the entry takes.
+  /// - Returns: the size of the entry in bytes.
   private func put(
     _ history: HistoryEntry?, version: UInt64, mark: Stamp, tag: UInt64
   ) throws(StorageError) -> Int {
@@ -237,7 +239,7 @@ package struct ServerStore {
     bytes.appendInteger(mark.word)
     bytes.appendInteger(tag)
     history?.append(to: &bytes)
-    // What is longer can't be read again.
+    // A longer entry could not be read again.
     guard bytes.count <= MessageLimit.frameBytes else {
       throw .limitExceeded(
         .valueLength(bytes.count, maximum: MessageLimit.frameBytes), path: "version \(version) of the history"
@@ -248,7 +250,8 @@ package struct ServerStore {
     return key.count + bytes.count
   }
 
-  /// The versions behind one that changed an object, growing, each with the place of the object among those that it changed.
+  /// The versions greater than `version` that changed an object, in ascending order. With each stands the place of the
+  /// object among those that the version changed.
   func versions(
     of object: [UInt8], after version: UInt64
   ) throws(StorageError) -> [(version: UInt64, place: Int)] {
@@ -266,7 +269,7 @@ package struct ServerStore {
     return found
   }
 
-  /// Forgets what entries up to a version did, but for the latest stamp up to that version.
+  /// Removes the history up to a version. Of that version itself, the mark, the tag and the size stay.
   func trim(to horizon: UInt64, _ transaction: WriteTransaction) throws(StorageError) {
     var gone: [[UInt8]] = []
     var versions: [UInt64] = []
@@ -301,7 +304,8 @@ package struct ServerStore {
     return key
   }
 
-  /// The hash of a changeset of a replica that it may not know to be decided.
+  /// The hash of a decided changeset of a replica; nil if it is not kept. It is kept while the replica may not know
+  /// that the changeset is decided.
   func hash(of sequence: UInt64, replica: UInt32) throws(StorageError) -> [UInt8]? {
     try tree.value(for: key(Kind.hash, replica: replica, sequence)).map {
       Array($0.prefix(Upload.hashLength))
@@ -314,7 +318,8 @@ package struct ServerStore {
     try tree.set(bytes, for: key(Kind.hash, replica: replica, sequence))
   }
 
-  /// The versions in which changesets of a replica behind a sequence were decided, growing.
+  /// The versions in which the changesets of a replica with sequences greater than `sequence` were decided, in
+  /// ascending order.
   func versions(ofReplica replica: UInt32, after sequence: UInt64) throws(StorageError) -> [UInt64] {
     var found: [UInt64] = []
     let start = key(Kind.hash, replica: replica)
@@ -330,7 +335,7 @@ package struct ServerStore {
     return found
   }
 
-  /// Forgets the hashes of changesets below a sequence: the replica knows them to be decided.
+  /// Removes the hashes of changesets below a sequence, because the replica knows that these are decided.
   func removeHashes(below sequence: UInt64, replica: UInt32) throws(StorageError) {
     var gone: [[UInt8]] = []
     let end = key(Kind.hash, replica: replica, sequence)
@@ -342,18 +347,19 @@ package struct ServerStore {
     for key in gone { try tree.removeValue(for: key) }
   }
 
-  /// What the server knows of a replica beside the log.
+  /// What the server knows of a replica's sessions. It is not derived from the log.
   struct Session {
     /// The session number that the replica named last, and the one that was offered to it last.
     var confirmed: UInt64
     var offered: UInt64
-    /// The replica has all up to this version, and needs what is behind it.
+    /// The version up to which the replica has all changes. It needs the history behind this version.
     var version: UInt64
-    /// When it was connected last, in milliseconds since 1970, as far as that was noted, and without the time since in which the server did not run.
+    /// The time at which the replica was connected last, in milliseconds since 1970, as far as it was noted. The time
+    /// since then in which the server did not run is added to it.
     var time: UInt64
   }
 
-  /// When the server was started last, in milliseconds since 1970; 0 where that is not known.
+  /// The time at which the server was started last, in milliseconds since 1970; 0 if it is not known.
   func started() throws(StorageError) -> UInt64 {
     guard let bytes = try tree.value(for: [Kind.started]) else { return 0 }
     var reader = ByteReader(bytes)
@@ -367,7 +373,7 @@ package struct ServerStore {
     try tree.set(bytes, for: [Kind.started])
   }
 
-  /// Nil of a replica that never had a session.
+  /// The session of a replica; nil if it never had one.
   func session(_ replica: UInt32) throws(StorageError) -> Session? {
     guard let bytes = try tree.value(for: key(Kind.session, replica: replica)) else { return nil }
     var reader = ByteReader(bytes)

@@ -1,21 +1,26 @@
 import RealmStorage
 import RealmSync
 
-/// Makes the step that brings a client from one version and view to the newest version and another view, slice by slice.
+/// Makes the step that brings a client from one version and view to the newest version and another view. It makes the
+/// step in slices.
 ///
-/// What was done to objects is told at once. Another view may show all objects that there are. They are read from the version that was the newest when the step was begun, which is held
-/// until the step is made.
+/// The changes of objects are collected at once, in the initializer. A new view may show all objects of the server, so
+/// these are read slice by slice. They are read from the version that was the newest when the step was begun, and that
+/// version is held until the step is complete.
 package struct StepBuild {
   private var writer: StepWriter
-  /// It is nil if the view did not change, and once all that the view shows was told.
+  /// The walk through the objects of the new view. It is nil if the view did not change, and after all objects of the
+  /// view were told.
   private var walk: ViewWalk?
   private var waiting: [Step] = []
 
-  /// The version that the step leads to, and the last changeset of the client that was decided until then.
+  /// The version that the step leads to, and the sequence of the client's last changeset that was decided up to that
+  /// version.
   package let version: UInt64
   package let lastSequence: UInt64
 
-  /// - Returns: nil where the replica is to be reset, since it was retired or is behind the horizon.
+  /// - Returns: nil if the replica has to be reset, because it is unknown, it was retired, or its version is before the
+  ///   horizon.
   /// - Throws: `StorageError`.
   package init?(
     _ state: ServerState, _ request: StepRequest, _ transaction: WriteTransaction
@@ -42,9 +47,9 @@ package struct StepBuild {
   /// Makes the next parts of the step.
   ///
   /// - Parameters:
-  ///   - rows: so many are looked at, about.
-  ///   - send: takes the parts, in their order.
-  /// - Returns: whether these were the last ones.
+  ///   - rows: the number of rows that are looked at, about.
+  ///   - send: receives the parts, in their order.
+  /// - Returns: whether these were the last parts of the step.
   /// - Throws: `StorageError`.
   package mutating func go(
     _ rows: Int = .max, _ send: (Step) throws(StorageError) -> Void
@@ -61,8 +66,9 @@ package struct StepBuild {
 extension ServerState {
   /// Makes the step that brings a replica to the newest version.
   ///
-  /// - Parameter send: takes the parts of the step, in their order.
-  /// - Returns: false where the replica is to be reset, since it was retired or is behind the horizon.
+  /// - Parameter send: receives the parts of the step, in their order.
+  /// - Returns: false if the replica has to be reset, because it is unknown, it was retired, or its version is before
+  ///   the horizon.
   /// - Throws: `StorageError`.
   package func step(
     _ request: StepRequest, _ transaction: WriteTransaction,

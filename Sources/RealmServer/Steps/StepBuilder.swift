@@ -1,22 +1,23 @@
 import RealmStorage
 import RealmSync
 
-/// What a client wants to know.
+/// A request for a step: where the client is, and where the step leads.
 package struct StepRequest {
   package var replica: UInt64
-  /// The version that the client has, and what it sees there.
+  /// The version that the client has, and its view at that version.
   package var from: UInt64
   package var old: View
-  /// What it is to see then, with the number of the query set.
+  /// The view that the client has after the step, and the number of its query set.
   package var new: View
   package var querySet: UInt64
-  /// The last changeset of the client that it was told to be decided.
+  /// The sequence of the last changeset of which the client was told that it is decided.
   package var told: UInt64 = 0
-  /// A part of the step has so many bytes, about.
+  /// The size of a part of the step in bytes, about.
   package var partBytes = Int.max
-  /// The classes and properties that the client is told of; nil for all that there are.
+  /// The definitions of classes and properties that the client is told; nil for all definitions of the server.
   package var definitions: [SchemaInstruction]?
-  /// Up to so many versions are read whole: to look up what concerns the client costs more.
+  /// If the client is behind by at most this number of versions, they are read whole, because a lookup of what concerns
+  /// the client would cost more.
   package var wholeVersions: UInt64 = 16
 
   package init(replica: UInt64, from: UInt64, old: View, new: View, querySet: UInt64) {
@@ -24,9 +25,12 @@ package struct StepRequest {
   }
 }
 
-/// Tells what was done to objects since the version that a client has.
+/// Writes into a step what was done to objects since the version that a client has.
 ///
-/// An object is told by what was done to it while the client sees it all the time, which a client does from the creation on that it has written itself. Else all of it is told, or that it is not seen any more: nothing of the time outside the view is told.
+/// If the client sees an object before the step and after each of its changes, the effects of the changes are told. An
+/// object that the client has created itself counts as seen from its creation on. In all other cases either the whole
+/// object is told, or that it has left the view or was deleted, so that the client learns nothing of the time in which
+/// the object was outside its view.
 struct StepBuilder {
   private let state: ServerState
   private let replica: Replica
@@ -39,10 +43,10 @@ struct StepBuilder {
   private let store: ServerStore
   private(set) var writer: StepWriter
 
-  /// What was done to an object since, in the order of the log.
+  /// One change of an object, with the entry of the history that made it.
   private typealias Touch = (entry: HistoryEntry, object: ObjectHistory)
 
-  /// Nil of a replica that is to be reset, since it was retired or is behind the horizon.
+  /// Nil if the replica has to be reset, because it is unknown, it was retired, or its version is before the horizon.
   init?(
     _ state: ServerState, _ request: StepRequest, _ transaction: WriteTransaction
   ) throws(StorageError) {
@@ -56,14 +60,14 @@ struct StepBuilder {
       from: from, to: state.version, tag: state.tag, querySet: request.querySet,
       partition: replica.partition(at: state.version), mark: state.mark, lastSequence: replica.lastSequence)
     writer = StepWriter(step, replicas: state.numbers, partBytes: request.partBytes)
-    // Definitions that the client has already would change nothing.
+    // A request may name the definitions to tell, because those that the client has already would change nothing.
     writer.step.schema = if let known = request.definitions { known } else { try transaction.definitions() }
   }
 
   /// - Parameters:
-  ///   - others: so many objects may be told behind these.
-  ///   - send: takes the parts that are complete, in their order.
-  /// - Returns: the objects that something was done to.
+  ///   - others: the greatest number of objects that may be told behind these.
+  ///   - send: receives the parts that are complete, in their order.
+  /// - Returns: the objects whose changes were looked at, whether they were told or not.
   mutating func build(
     before others: Int, _ send: (Step) throws(StorageError) -> Void
   ) throws(StorageError) -> Set<ObjectName> {
@@ -77,7 +81,8 @@ struct StepBuilder {
 
   // MARK: - What has changed
 
-  /// What was done to the objects that the client sees or saw, and perhaps to others.
+  /// The changes of the objects that the client sees or saw, and perhaps of others, in the order of the log; and these
+  /// objects in the order of their first changes.
   private mutating func changes() throws(StorageError) -> ([ObjectName: [Touch]], [ObjectName]) {
     var touches: [ObjectName: [Touch]] = [:]
     var names: [ObjectName] = []
@@ -108,7 +113,7 @@ struct StepBuilder {
     return (touches, names)
   }
 
-  /// The places of changes by their versions, as the index of the history tells them; nil where all of it is to be read.
+  /// The places of changes by version, found by the index of the history; nil if all of the history has to be read.
   private func routedPlaces() throws(StorageError) -> [UInt64: Set<Int>]? {
     guard state.version - from > wholeVersions else { return nil }
     var routes: [(table: UInt32, [FieldFilter.Route])] = []
@@ -149,7 +154,7 @@ struct StepBuilder {
     let isTold = now == nil && mayTellDeletion(name, touches, was: was)
     guard was || isTold else { return }
     let merged = try MergedObject(object, records: MergeRecords(transaction))
-    // It may have been deleted again since, outside the view.
+    // The object may have been deleted once more after these changes, outside the view.
     guard isTold, var deletion = merged.deletion, deletion.version == touches.last?.entry.version else {
       if was { writer.tell(name, .left) }
       return
@@ -158,7 +163,9 @@ struct StepBuilder {
     writer.tell(name, .deleted(deletion))
   }
 
-  /// Whether the client has made the object, and nobody else has done anything to it. Not of a replica with a partition: its new objects get a value that the client did not write.
+  /// Whether the client has created the object, nobody else has changed it since, and all of this took effect as the
+  /// client has written it. It is false for a replica with a partition, because its new objects get a value that the
+  /// client did not write.
   private func isOwn(_ touches: [Touch]) -> Bool {
     guard let first = touches.first, first.object.before == nil,
       replica.partition(at: first.entry.version) == nil
@@ -168,7 +175,7 @@ struct StepBuilder {
     }
   }
 
-  /// A deletion is told only to who saw the object until then.
+  /// Whether the client may be told that the object was deleted. It may if it saw the object until the deletion.
   private func mayTellDeletion(_ name: ObjectName, _ touches: [Touch], was: Bool) -> Bool {
     if was {
       guard let first = touches.first, mayRead(first.object.before, name, until: first.entry.version - 1)
@@ -182,7 +189,8 @@ struct StepBuilder {
       return true
     }
     guard old == new, !state.isViewMoved(replica, from: from, to: state.version) else { return false }
-    // Changes outside the view may be left out here, but not those that bring an object into it or take it out.
+    // The changes in `touches` may lack those outside the view, but not those that bring the object into the view or
+    // out of it.
     return touches.allSatisfy { touch in
       [touch.object.before, touch.object.after].allSatisfy { $0 == nil || shows(new, $0, name) }
     }

@@ -1,29 +1,29 @@
 import RealmStorage
 import RealmSync
 
-/// Puts what is told of objects into the parts of a step.
+/// Writes what is told of objects into the parts of a step.
 struct StepWriter {
   /// The part that is being made.
   var step: Step
   /// The number of parts that were made before it.
   private(set) var parts = 0
-  /// The numbers of replicas, by their ordinals.
+  /// The numbers of the replicas, by ordinal.
   private let replicas: [UInt64]
   private let partBytes: Int
-  /// The numbers in the part of the replicas, by their ordinals.
+  /// The indexes that replicas have in the current part, by ordinal.
   private var indexes: [UInt32: UInt32] = [0: 0]
-  /// Bytes of the part, about.
+  /// The size of the current part in bytes, about.
   private var bytes = 0
 
   /// - Parameters:
-  ///   - step: without objects.
-  ///   - partBytes: a part has so many bytes, about.
+  ///   - step: a step without objects, whose fields all parts share.
+  ///   - partBytes: the size of a part in bytes, about.
   init(_ step: Step, replicas: [UInt64], partBytes: Int) {
     (self.step, self.replicas, self.partBytes) = (step, replicas, partBytes)
     self.step.remainingBytes = .max
   }
 
-  /// The part has so many bytes that the next object begins another one.
+  /// Whether the current part has so many bytes that the next object begins another part.
   var isFull: Bool { bytes >= partBytes }
   func isFull(_ bytes: Int) -> Bool { bytes >= partBytes }
 
@@ -32,7 +32,7 @@ struct StepWriter {
     if partBytes != .max { bytes += change.size + 16 }
   }
 
-  /// The number in the part of a replica. A new one gets the next.
+  /// Returns the index of a replica in the current part. A replica that the part does not name yet gets the next index.
   mutating func index(_ ordinal: UInt32) -> UInt32 {
     if let known = indexes[ordinal] { return known }
     let index = UInt32(step.replicas.count)
@@ -41,11 +41,12 @@ struct StepWriter {
     return index
   }
 
-  /// Ends the part, and begins another one.
+  /// Ends the current part, and begins another one.
   ///
   /// - Parameters:
-  ///   - count: so many objects may be told behind it.
-  ///   - created: the objects that come next tell how long those behind are; nil where those of the part tell that.
+  ///   - count: the greatest number of objects that may be told behind the part.
+  ///   - created: the objects of the next part, if the size of what remains is estimated from them; nil if it is
+  ///     estimated from the objects of the ended part.
   mutating func cut(remaining count: Int, before created: CreatedObjects? = nil) -> Step {
     if let created {
       estimate(count, of: created.count, created.bytes.count)
@@ -60,7 +61,7 @@ struct StepWriter {
     return part
   }
 
-  /// A part with objects that were written already, beside the one that is being made.
+  /// Makes a part of objects that were written already. The current part stays as it is.
   mutating func part(_ created: CreatedObjects, remaining count: Int) -> Step {
     estimate(count, of: created.count, created.bytes.count)
     var part = step
@@ -69,13 +70,13 @@ struct StepWriter {
     return part
   }
 
-  /// Ends the last part.
+  /// Ends the last part of the step.
   mutating func finish() -> Step {
     (step.isLast, step.remainingObjects, step.remainingBytes) = (true, 0, 0)
     return step
   }
 
-  /// What is still to come does not grow within a step.
+  /// Estimates what follows the part. The estimate never grows within a step.
   private mutating func estimate(_ remaining: Int, of objects: Int, _ bytes: Int) {
     step.isLast = false
     let least = step.remainingObjects == 0 ? UInt64.max : step.remainingObjects
@@ -86,7 +87,7 @@ struct StepWriter {
 }
 
 extension ObjectStep.Change {
-  /// Bytes that it takes in a message, about.
+  /// The size of the change in a message in bytes, about.
   fileprivate var size: Int {
     switch self {
     case .effects(let all):

@@ -1,6 +1,7 @@
 import RealmStorage
 
-/// The objects that a replica sees: what its query set shows of what its user may read, in its partition.
+/// The objects that a replica sees: those that match its query set, that its user may read, and that are in its
+/// partition.
 package struct View: Sendable, Equatable {
   package var querySet: ClassFilters
   package var read: ClassFilters
@@ -10,12 +11,13 @@ package struct View: Sendable, Equatable {
     (self.querySet, self.read, self.asking) = (querySet, read, asking)
   }
 
-  /// Nothing: what a new replica sees before its first step.
+  /// The view without objects, which a new replica has before its first step.
   package static let empty = View(querySet: ClassFilters(), read: ClassFilters(), asking: .init(user: ""))
 
-  /// Whether an object of a class is seen.
+  /// Whether an object of a class is in the view.
   ///
-  /// - Parameter values: what it has in the fields of its class that filters may use; nil where there is none.
+  /// - Parameter values: the object's values in the fields of its class that filters may use; nil if there is no
+  ///   object.
   package func shows(_ values: [Value]?, of table: String, _ settings: ServerState.Settings) -> Bool {
     guard let values else { return false }
     let names = settings.fields(of: table)
@@ -29,17 +31,18 @@ package struct View: Sendable, Equatable {
       && read[table].matches(values, of: names, asking)
   }
 
-  /// Whether all objects of a class are seen, whatever they have.
+  /// Whether all objects of a class are in the view, whatever their values are.
   func showsAll(of table: String) -> Bool {
     asking.partition == nil && querySet[table].terms.contains([]) && read[table].terms.contains([])
   }
 
-  /// Whether no object of a class is seen, whatever it has.
+  /// Whether no object of a class is in the view, whatever its values are.
   func showsNothing(of table: String) -> Bool {
     querySet[table].terms.isEmpty || read[table].terms.isEmpty
   }
 
-  /// Ways to find the changes of a class that concern who sees this; nil where all are to be looked at.
+  /// The routes that lead to all changes of a class that may concern this view; nil if all changes have to be looked
+  /// at.
   func routes(of table: String, _ settings: ServerState.Settings) -> [FieldFilter.Route]? {
     if let partition = asking.partition, let property = settings.partitionProperty {
       return [.values(field: property, [partition])]
@@ -47,23 +50,25 @@ package struct View: Sendable, Equatable {
     return querySet[table].routes(asking) ?? read[table].routes(asking)
   }
 
-  /// Whether the same objects of a class are seen, whatever they have.
+  /// Whether two views contain the same objects of a class, because their filters and the data that the filters ask for
+  /// are equal.
   func shows(sameAs other: View, of table: String) -> Bool {
     querySet[table] == other.querySet[table] && read[table] == other.read[table] && asking == other.asking
   }
 }
 
 extension ServerState {
-  /// The newest query set that the server has of those up to the one that a replica wants: a session begins with it. 0 where it has none.
+  /// The number of the newest query set of a replica that is not newer than the wanted one. A session begins with it.
+  /// It is 0 if there is none.
   package func newestQuerySet(of replica: UInt64, upTo wanted: UInt64) -> UInt64 {
     replicas[replica]?.querySets.keys.filter { $0 <= wanted }.max() ?? 0
   }
 
-  /// What a replica sees with a query set.
+  /// The view of a replica with a query set.
   ///
   /// - Parameters:
-  ///   - querySet: its number; 0 shows nothing.
-  ///   - version: at which it sees it; nil of the newest.
+  ///   - querySet: the number of the query set; 0 shows nothing.
+  ///   - version: the version whose rules and data of users apply; nil for the newest version.
   package func view(of replica: UInt64, querySet: UInt64, at version: UInt64? = nil) -> View {
     guard let known = replicas[replica] else { return .empty }
     return view(known, querySet: known.querySets[querySet] ?? ClassFilters(), at: version ?? self.version)
@@ -75,7 +80,8 @@ extension ServerState {
       asking: asking(replica.user, partition: replica.partition(at: version), at: version))
   }
 
-  /// Whether what a replica may read has changed between two versions, or its partition.
+  /// Whether the rules or the data of a replica's user, or its partition, have changed in the versions behind `old` up
+  /// to `new`.
   func isViewMoved(_ replica: Replica, from old: UInt64, to new: UInt64) -> Bool {
     let changes =
       [rules[replica.user], rules[""]].flatMap { ($0 ?? []).map(\.from) }

@@ -1,33 +1,35 @@
 import RealmStorage
 import RealmSync
 
-/// Tells the objects that a client sees by another view than before, of those that nothing was done to since.
+/// Writes into a step the objects that enter or leave the client's view because the view has changed. It leaves out the
+/// objects that were changed since the client's version, which `StepBuilder` tells.
 ///
-/// It reads a version, and goes on where it was, whatever is written meanwhile.
+/// It reads one version, and can be continued from where it was, whatever is written meanwhile.
 struct ViewWalk {
   private let old: View
   private let new: View
   private let settings: ServerState.Settings
   private let reading: ObjectReading
-  /// The objects that were told otherwise.
+  /// The objects that `StepBuilder` has handled.
   private let told: Set<ObjectName>
-  /// The tables that are left; the first of them is walked through.
+  /// The tables that are left. The walk goes through the first of them.
   private var tables: [Table]
-  /// The position of the row in it that is looked at next.
+  /// The position in the first table of the row that is looked at next.
   private var position = 0
-  /// Writes objects of the table, if they can be written without making values.
+  /// Writes the objects of the first table as bytes; nil if these objects are told one by one.
   private var creations: CreationWriter?
-  /// So many rows are looked at together. They are few where values are long, which are told one by one.
+  /// The number of rows that `creations` looks at together. It is small where values are long, because objects with
+  /// long values are told one by one.
   private var together = ViewWalk.leastTogether
   private static let leastTogether = 16
   private static let mostTogether = 512
 
-  /// Fewer rows are told one by one: so what is small comes in one part.
+  /// The rows of a table that has fewer rows than this are told one by one, so that small tables come in one part.
   private static let leastRows = 256
-  /// A turn makes so many parts, and a few more where objects are long.
+  /// The number of parts that a turn makes. It makes a few more if objects are long.
   private static let mostParts = 4
 
-  /// - Parameter snapshot: of the version that the step leads to.
+  /// - Parameter snapshot: the version that the step leads to.
   init(
     _ old: View, _ new: View, _ settings: ServerState.Settings, told: Set<ObjectName>, _ snapshot: Snapshot
   ) throws(StorageError) {
@@ -43,18 +45,18 @@ struct ViewWalk {
     begin()
   }
 
-  /// So many rows are left.
+  /// The number of rows that are left.
   var remaining: Int { tables.reduce(-position) { $0 + $1.count } }
 
-  /// Tells objects of so many rows at most, about.
+  /// Looks at about `rows` rows at most, and tells their objects.
   ///
-  /// - Parameter send: takes the parts that are complete.
-  /// - Returns: whether all were told.
+  /// - Parameter send: receives the parts that are complete.
+  /// - Returns: whether no rows are left.
   mutating func go(
     _ rows: Int, _ writer: inout StepWriter, _ send: (Step) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool {
     var left = rows
-    // Objects may be long: so a turn makes no more than a few parts.
+    // Objects may be long, so a turn makes only a few parts.
     let last = rows == .max ? Int.max : writer.parts + Self.mostParts
     while let table = tables.first {
       guard position < table.count else {
@@ -81,7 +83,7 @@ struct ViewWalk {
   private mutating func begin() {
     creations = nil
     guard let table = tables.first, table.count >= Self.leastRows else { return }
-    // What is not seen any more is told one by one.
+    // Objects that the client has already, or that leave its view, have to be told one by one.
     if old.showsNothing(of: table.schema.name) { creations = CreationWriter(table) }
   }
 
@@ -89,14 +91,14 @@ struct ViewWalk {
     _ writer: inout StepWriter, _ send: (Step) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard creations?.count ?? 0 > 0, let part = creations?.finish() else { return }
-    // Definitions stand in the first part.
+    // The definitions have to be in the first part, so the current part is sent before these objects.
     if !writer.step.schema.isEmpty {
       try send(writer.cut(remaining: remaining + part.count, before: part))
     }
     try send(writer.part(part, remaining: remaining))
   }
 
-  /// - Returns: how many rows were looked at.
+  /// - Returns: the number of rows that were looked at.
   private mutating func create(
     _ table: Table, most: Int, _ writer: inout StepWriter, _ send: (Step) throws(StorageError) -> Void
   ) throws(StorageError) -> Int {
@@ -117,7 +119,7 @@ struct ViewWalk {
     position += found.looked
     together = found.apart.isEmpty ? min(2 * together, Self.mostTogether) : Self.leastTogether
     for (place, key) in found.apart.enumerated() {
-      // Their values are long: a few of them fill a part.
+      // The values of these objects are long, so a few objects fill a part.
       if writer.isFull { try send(writer.cut(remaining: remaining + found.apart.count - place)) }
       let name = ObjectName(name, key)
       if let content = try reading.content(of: name) { tell(name, content, &writer) }

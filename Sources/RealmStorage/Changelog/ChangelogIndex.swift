@@ -1,9 +1,10 @@
 /// Finds the changesets that change an object, by the hash of its name.
 ///
-/// Each changeset tells the hashes of its objects. From time to time those of the last changesets are put together, sorted, into a run; several runs are put together into a larger one, and so on, as in a
-/// log-structured merge tree (O'Neil and others, 1996). So what a commit adds costs little, however many changesets there are, and an object is looked for in few runs.
+/// Each changeset lists the hashes of its objects. From time to time, the hashes of the last changesets are sorted into
+/// a run. Several runs are merged into a larger run, and so on, as in a log-structured merge tree (O'Neil and others,
+/// 1996). So a commit costs little however many changesets there are, and a search looks into few runs.
 enum ChangelogIndex {
-  /// An object and a changeset that changes it.
+  /// An object, by its hash, and a changeset that changes it.
   struct Entry: Comparable, Hashable {
     var hash: UInt64
     var sequence: UInt64
@@ -18,9 +19,9 @@ enum ChangelogIndex {
   static let mostObjects: UInt64 = 4096
   /// The number of runs of a level that are put together into one run of the next level.
   private static let mostRuns = 16
-  /// A run that is longer stays as it is.
+  /// The number of entries above which a run is not merged any more.
   private static let longest = 8192
-  /// The level of runs that stay as they are.
+  /// The level of the runs that are not merged any more.
   private static let lastLevel = UInt8.max
 
   private static let entrySize = 16
@@ -35,7 +36,7 @@ enum ChangelogIndex {
     return bytes
   }
 
-  /// Reads what `encode` made; answers nil for bytes that are no run.
+  /// Reads what `encode` made. Returns nil for bytes that are not a run.
   static func decode(_ bytes: [UInt8]) -> [Entry]? {
     guard bytes.count % entrySize == 0 else { return nil }
     let entries = stride(from: 0, to: bytes.count, by: entrySize).map {
@@ -44,7 +45,7 @@ enum ChangelogIndex {
     return zip(entries, entries.dropFirst()).allSatisfy { $0 < $1 } ? entries : nil
   }
 
-  /// The sequences of the changesets of an object, in a run.
+  /// The sequences of the changesets in a run that change an object.
   static func sequences(of hash: ObjectHash, in bytes: [UInt8]) -> [UInt64] {
     let hashes = (0..<bytes.count / entrySize)
     func entry(_ place: Int) -> UInt64 { bytes.load(UInt64.self, at: place * entrySize) }
@@ -88,7 +89,7 @@ enum ChangelogIndex {
     return entries
   }
 
-  /// The runs of a level, or of all.
+  /// The keys of the runs of a level, or of all runs if `level` is nil.
   static func keys(
     ofLevel level: UInt8?, _ tree: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [ChangelogKey] {
@@ -106,7 +107,7 @@ enum ChangelogIndex {
   }
 }
 
-/// The hash of an object's name, by which its changesets are found. Two objects may have one hash.
+/// The hash of an object's name, by which its changesets are found. Two objects may have the same hash.
 struct ObjectHash: Hashable {
   var word: UInt64
 

@@ -1,10 +1,10 @@
-/// The keys of the changelog's tree: a byte that tells the kind, and numbers, the highest byte first.
+/// The keys of the changelog's tree. A key is a byte for the kind, followed by numbers with the highest byte first.
 enum ChangelogKey: Equatable {
-  /// A run of the index: level (1 byte), sequence of its newest changeset (8).
+  /// A run of the index: its level (1 byte) and the sequence of its newest changeset (8).
   case run(UInt8, UInt64)
-  /// A long value of a changeset: sequence (8), hash (32).
+  /// A long value of a changeset: the sequence (8) and the hash (32).
   case chunk(UInt64, [UInt8])
-  /// A changeset, by its sequence (8). They are last, so that a new one comes behind all that there is.
+  /// A changeset: its sequence (8). Changesets are the last kind, so that a new one comes behind all other keys.
   case changeset(UInt64)
 
   private enum Kind {
@@ -44,7 +44,7 @@ enum ChangelogKey: Equatable {
 }
 
 extension ChangelogKey {
-  /// Removes an entry that is there, with a long value.
+  /// Removes an entry that is in the tree, and its long value if it has one.
   func remove(from tree: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     let bytes = bytes
     let long = try OrderedTree.find(bytes.span.bytes, in: tree, editor.access()) { $0.ref } ?? nil

@@ -1,6 +1,7 @@
-/// Links to rows that are not there, and lists and maps that stand in mixed values.
+/// Links to rows that are not in the file, and lists and maps that stand in mixed values.
 extension ChangelogRecorder {
-  /// A cell has lost links to rows that are not there, which the cell itself does not show. A program can't add such links: only merging does.
+  /// Records that a cell has lost links to rows that are not in the file. The cell itself does not show these links. A
+  /// program can't add such links; only merging does.
   func recordCompanion(
     _ value: Value, _ before: Value?, _ companion: Column, _ row: UInt64, _ table: TableWriter
   ) throws(StorageError) {
@@ -54,14 +55,15 @@ extension ChangelogRecorder {
     }
   }
 
-  /// Whether the cell was assigned whole just now, and that was told.
+  /// True if the cell was just assigned as a whole, and the assignment was recorded.
   private func isAssigning(_ column: UInt16, _ row: UInt64, _ table: TableWriter) -> Bool {
     assigned?.cell == CellPlace(row: row, column: column) && assigned?.table == table.schema.id
   }
 
   // MARK: - Mixed values
 
-  /// A list or map that stands in a mixed value is a part of that value: to merging the value is one.
+  /// Records a change of a list or map that stands in a mixed value. The list or map is a part of that value, and
+  /// merging treats the value as one.
   func recordNested(
     _ change: RecordedChange, _ position: Int, _ cell: CellPlace, _ table: TableWriter,
     _ object: ChangesetMaker.SyncedObject, _ path: InstructionPath
@@ -86,7 +88,8 @@ extension ChangelogRecorder {
 }
 
 extension AbsentLink {
-  /// The link as if it stood at the beginning of its list. Its position changes as elements come and go, so links are compared without it.
+  /// The link as if it stood at the beginning of its list. Its position changes when other elements are inserted and
+  /// removed, so links are compared without it.
   fileprivate var withoutPosition: AbsentLink {
     var link = self
     if case .before = place { link.place = .before(0) }
@@ -95,7 +98,7 @@ extension AbsentLink {
 }
 
 extension Value {
-  /// The list or map as it was before a change of its elements.
+  /// Turns the list or map back into what it was before a change of its elements.
   fileprivate mutating func undo(_ recorded: RecordedChange) {
     switch self {
     case .list(var elements, let id):

@@ -1,9 +1,10 @@
 /// Changes of lists and maps.
 ///
-/// A change of a list is told twice: first as a change of the list itself, then as a change of the column that holds the ids of its elements. The instruction is made from the second
-/// one, which has the ids. The first one says which values the elements have.
+/// The recorder gets each change of a list twice: first as a change of the list itself, then as a change of the column
+/// that holds the ids of its elements. The instruction is made from the second one, which has the ids. The first one
+/// gives the values of the elements.
 extension ChangelogRecorder {
-  /// A change of a list that was told, while the change of its ids was not told yet.
+  /// A change of a list that was recorded, while the change of its ids was not recorded yet.
   struct ListChange {
     var cell: CellPlace
     var table: UInt32
@@ -12,12 +13,13 @@ extension ChangelogRecorder {
     enum Kind {
       case insert([Value], at: Int)
       case remove([Value], from: Int)
-      /// A new list takes the place of an old one. `isCleared`: the instruction that empties the list was made.
+      /// A new list replaces an old one. `isCleared` is true if the instruction that empties the list was made.
       case assign(to: [Value], from: [Value], isCleared: Bool)
       /// An embedded object takes the place of another one.
       case replace(Value, with: Value)
-      /// Elements get other places. `back` moves them back: it is known once the new order of the ids is told, and undoes the first move. `from`: where the element stood, if a single
-      /// element is moved.
+      /// Elements get other positions. `back` holds the instructions that move them back. It is known once the new
+      /// order of the ids is recorded, and it undoes the first move. `from` is the old position of the element if a
+      /// single element is moved.
       case order(back: [Instruction], from: Int? = nil)
     }
   }
@@ -67,7 +69,7 @@ extension ChangelogRecorder {
       undo: [.set(path, try instructionValue(old, column, table.tables), isDefault: false)])
   }
 
-  /// - Parameter waiting: the link to a row that is not there, which stood under the key.
+  /// - Parameter waiting: the link to a row that is not in the file, which stood under the key.
   private func setKey(
     _ value: Value, _ before: Value?, _ waiting: AbsentLink?, _ column: Column, at path: InstructionPath,
     _ object: ChangesetMaker.SyncedObject, _ table: TableWriter
@@ -85,8 +87,9 @@ extension ChangelogRecorder {
 
   // MARK: - Whole collections
 
-  /// A program assigns a whole collection. If no link waits in it, the collection is emptied and filled anew, so that the later of two assignments wins whole. Else the links that wait stay,
-  /// and each other element comes or goes by itself. An empty value empties the collection in any case.
+  /// Records that a program assigned a whole collection. If no link to an absent row waits in it, the collection is
+  /// emptied and filled anew, so that the later of two assignments wins as a whole. Otherwise the waiting links stay,
+  /// and each other element is added or removed by itself. An empty value empties the collection in any case.
   func assign(
     _ value: Value, before: Value, _ position: Int, _ row: UInt64, _ table: TableWriter, _ place: Place,
     _ path: InstructionPath
@@ -182,7 +185,7 @@ extension ChangelogRecorder {
     }
   }
 
-  /// A list whose elements change.
+  /// A list whose elements are changed.
   struct ListTarget {
     var table: TableWriter
     var position: Int
@@ -196,7 +199,8 @@ extension ChangelogRecorder {
       try table.elementIDs(at: index, ofList: position, row).id
     }
 
-    /// The id of the element at a position, or of none where there is no such one. The list itself may have changed further than its ids.
+    /// The id of the element at a position; `.none` if there is no such element. The list itself may already contain
+    /// changes that the column of its ids does not have.
     func idOrNone(_ index: Int) throws(StorageError) -> ElementID {
       guard index >= 0, let ids = table.schema.position(of: .elementIDs(of: column.id)),
         index < (try table.listCount(ids, ofRow: row) ?? 0)
@@ -236,7 +240,7 @@ extension ChangelogRecorder {
   private func erase(
     _ ids: [Value], _ values: ArraySlice<Value>, _ range: Range<Int>, _ target: ListTarget
   ) throws(StorageError) {
-    // The links to rows that are not there stand as before the change.
+    // The links to rows that are not in the file still stand as they did before the change.
     let absent = try target.table.absentLinks(of: target.position, target.row)
     var left = try target.idOrNone(range.lowerBound - 1)
     for ((offset, id), value) in zip(zip(0..., ids), values) {
@@ -244,7 +248,7 @@ extension ChangelogRecorder {
       if let link = absent.last(where: { $0.place == .before(index) }) {
         left = ElementID(stored: link.elementID)
       }
-      // They are restored from the last to the first, each directly behind the same element.
+      // The elements are restored from the last to the first, each directly behind the same element.
       try erase(try target.erased(value, id, at: index, left: left, self), target)
     }
   }
@@ -264,8 +268,8 @@ extension ChangelogRecorder {
 }
 
 extension ChangelogRecorder.ListTarget {
-  /// The element that a new element at a position stands behind. A link that waits at that position stays before the new element. The links that wait are still told as they stood before
-  /// the change.
+  /// The element that a new element at a position stands behind. A link that waits at that position stays before the
+  /// new element. The waiting links still have the positions from before the change.
   func left(of index: Int, movedFrom old: Int? = nil) throws(StorageError) -> ElementID {
     let waiting = try table.absentLinks(of: position, row).last { link in
       guard case .before(let place) = link.place else { return false }
@@ -275,9 +279,11 @@ extension ChangelogRecorder.ListTarget {
     return try idOrNone(index - 1)
   }
 
+  /// The erasure of an element, with the instructions that restore it.
+  ///
   /// - Parameters:
-  ///   - index: where the element stood.
-  ///   - left: the element that it stood behind.
+  ///   - index: the position at which the element stood.
+  ///   - left: the element behind which it stood.
   func erased(
     _ value: Value, _ id: Value, at index: Int, left: ElementID, _ recorder: ChangelogRecorder
   ) throws(StorageError) -> ChangelogRecorder.Erased {
@@ -291,16 +297,17 @@ extension ChangelogRecorder.ListTarget {
       let value = try recorder.instructionValue(value, column, table.tables)
       restore.append(.insert(path, id, left: left, right: .none, value))
     }
-    // The places are changed behind the ids.
+    // The column of the places is changed after the column of the ids, so it still has the place.
     if let place = try storedPlace(index) {
       restore.append(.move(path, id, id: place, left: left, right: .none))
     }
     return ChangelogRecorder.Erased(id: id, restore: restore)
   }
 
-  /// The instruction that moves an element back. The column of the ids has the new order already; the column of the places and the links that wait are as before the change.
+  /// The instruction that moves an element back. The column of the ids has the new order already. The column of the
+  /// places and the waiting links are as they were before the change.
   func moveBack(from old: Int, to new: Int) throws(StorageError) -> [Instruction] {
-    // The element that stood at a position before.
+    // The element that stood at a position before the move.
     let before = { (index: Int) throws(StorageError) -> ElementID in
       if index == old { return try id(new) }
       if old < new, index > old, index <= new { return try id(index - 1) }
@@ -310,12 +317,13 @@ extension ChangelogRecorder.ListTarget {
     return [try moveBack(before(old), at: old, behind: old == 0 ? .none : before(old - 1))]
   }
 
-  /// The instructions that undo a new order of the list, which says for each place where its element stood. The elements are moved back in their old order.
+  /// The instructions that undo a new order of the list. `order` has, for each position, the position at which its
+  /// element stood before. The elements are moved back in their old order.
   func moveBack(_ order: [Int]) throws(StorageError) -> [Instruction] {
     var before = [ElementID](repeating: .none, count: order.count)
     for (index, source) in order.enumerated() { before[source] = try id(index) }
     var back: [Instruction] = []
-    // Some that stand where they stood count as moved.
+    // Some elements that stay at their positions count as moved, too.
     let moved = Set(TableWriter.moved(by: order).map { order[$0] })
     for index in before.indices where order[index] != index || moved.contains(index) {
       back.append(try moveBack(before[index], at: index, behind: index == 0 ? .none : before[index - 1]))
@@ -332,7 +340,8 @@ extension ChangelogRecorder.ListTarget {
       left: absent.map { ElementID(stored: $0.elementID) } ?? left, right: .none)
   }
 
-  /// The place that the element at a position was moved to, as the column of the places has it.
+  /// The place to which the element at a position was moved, as the column of the places has it; nil if it was never
+  /// moved.
   private func storedPlace(_ index: Int) throws(StorageError) -> ElementID? {
     guard let places = table.schema.position(of: .elementPlaces(of: column.id)),
       try table.listCount(places, ofRow: row) ?? 0 > index,
@@ -350,7 +359,7 @@ extension ElementID {
 }
 
 extension RowChange.Kind {
-  /// The list or map whose elements are changed; nil of other changes.
+  /// The list or map whose elements are changed; nil for other changes.
   var elements: ElementsPlace? {
     switch self {
     case .insertElement(_, _, let place), .insertElements(_, _, let place), .setElement(_, _, let place),

@@ -1,14 +1,15 @@
-/// Tells what a transaction does to the rows of a synced file as instructions: by the primary keys of objects, the names of properties and the ids of elements.
+/// Turns what a transaction does to the rows of a synced file into instructions, which name objects by their primary
+/// keys, properties by their names, and elements by their ids.
 ///
-/// A change of an embedded object is recorded as a change of the object that owns it, at the path that leads there. A row that nobody owns yet is no part of any object: when it gets
-/// an owner, all of it is recorded.
+/// A change of an embedded object is recorded as a change of the object that owns it, at the path that leads there. A
+/// row that nothing owns yet is no part of any object. When it gets an owner, its whole content is recorded.
 final class ChangelogRecorder: ObjectTeller, Changelog {
   let maker: ChangesetMaker
-  /// Objects that went while what they own is still there.
+  /// The objects that were deleted while their embedded objects are still in the file.
   private var gone: Set<LinkTarget> = []
-  /// The change of a list that was told last: the changes of its ids follow it.
+  /// The last change of a list. The change of its ids follows it.
   var list: ListChange?
-  /// The collection that was assigned whole last.
+  /// The collection that was assigned as a whole last.
   var assigned: (table: UInt32, cell: CellPlace)?
 
   init(_ changelog: StoredChangelog, _ editor: NodeEditor) {
@@ -85,9 +86,9 @@ final class ChangelogRecorder: ObjectTeller, Changelog {
 
   // MARK: - Objects
 
-  /// The place that the properties of a row stand at; nil for an embedded row that nobody owns.
+  /// The place of the properties of a row; nil for an embedded row without an owner.
   ///
-  /// - Parameter depth: so many embedded objects stand in it.
+  /// - Parameter depth: the number of embedded objects, one in another, that lie below the row.
   func place(
     _ row: UInt64, _ table: TableWriter, depth: Int = 0
   ) throws(StorageError) -> Place? {
@@ -132,7 +133,7 @@ final class ChangelogRecorder: ObjectTeller, Changelog {
     }
   }
 
-  /// Tells what a property of a new object holds.
+  /// Adds the instructions that give a property of a new object its content.
   private func fill(_ position: Int, _ row: ToldRow, _ key: Value) throws(StorageError) {
     let schema = row.table.schema
     let object = ChangesetMaker.SyncedObject(
@@ -178,9 +179,9 @@ final class ChangelogRecorder: ObjectTeller, Changelog {
       undo: [.set(path, old, isDefault: false)])
   }
 
-  /// An embedded object takes the place of another one, or of none.
+  /// Records that an embedded object replaces another one or null, or that null replaces an embedded object.
   ///
-  /// - Parameter before: nil where a map had no such key.
+  /// - Parameter before: the value before; nil if a map had no such key.
   func setEmbedded(
     _ value: Value, before: Value?, _ column: Column, at path: InstructionPath,
     _ object: ChangesetMaker.SyncedObject, _ table: TableWriter
@@ -209,7 +210,7 @@ final class ChangelogRecorder: ObjectTeller, Changelog {
     try maker.add(.add(path, amount), to: place.object, undo: [inverse])
   }
 
-  /// Elements came into a set, or went.
+  /// Records that elements were inserted into a set or removed from it.
   private func changeSet(
     _ elements: [Value], at cell: CellPlace, areRemoved: Bool, _ table: TableWriter
   ) throws(StorageError) {

@@ -1,11 +1,12 @@
-/// The changes that one transaction, or a part of a large one, made to the objects of a synced file. Changesets are decided and sent as a whole. A changeset can be
-/// read without a file.
+/// The changes that one transaction, or a part of a large one, made to the objects of a synced file. Changesets are
+/// decided and sent as a whole. A changeset can be read without a file.
 ///
-/// Objects are named by class and primary key, properties by the names of their columns, elements of lists by ids. So it means the same in every file of the
-/// same data. Changes of an object are in the order that they were made; changes of different objects do not depend on their order.
+/// Objects are named by class and primary key, properties by the names of their columns, and elements of lists by ids.
+/// So a changeset means the same in every file of the same data. The changes of an object are in the order in which
+/// they were made. The changes of different objects do not depend on their order.
 package struct Changeset: Sendable, Equatable {
   package var schema: [SchemaInstruction] = []
-  /// Each object once, in the order in which they were changed first.
+  /// The changed objects. Each stands here once, in the order of their first changes.
   package var objects: [ObjectInstructions] = []
 
   package init() {}
@@ -21,15 +22,15 @@ package struct ObjectInstructions: Sendable, Equatable {
   }
 }
 
-/// Names an object in all files of the same data.
+/// The name of an object in all files of the same data.
 package struct ObjectName: Sendable, Hashable {
   package var table: String
-  /// A whole number, text, UUID or object id, or null.
+  /// The primary key: a whole number, a text, a UUID, an object id, or null.
   package var key: Value
 
   package init(_ table: String, _ key: Value) { (self.table, self.key) = (table, key) }
 
-  // By bytes: two names may be the same to Unicode and differ in their bytes.
+  // Names are compared by bytes, because two names may be equal in Unicode and differ in their bytes.
   package static func == (left: ObjectName, right: ObjectName) -> Bool {
     left.key == right.key && left.table.utf8.elementsEqual(right.table.utf8)
   }
@@ -40,32 +41,32 @@ package struct ObjectName: Sendable, Hashable {
   }
 }
 
-/// Names an element of a list for ever: the replica that inserted it, and the number of that insertion.
+/// The permanent name of a list element: the replica that inserted it, and the number of that insertion.
 package struct ElementID: Sendable, Hashable {
-  /// The replica, by the number that this file gave it: 1 is this file.
+  /// The number that this file gave to the replica. 1 is this file.
   package var replica: UInt32
   package var counter: UInt32
 
   package init(replica: UInt32, counter: UInt32) { (self.replica, self.counter) = (replica, counter) }
 
-  /// The id that stands for the place before the first element, and behind the last one.
+  /// The id that stands for the beginning of a list as a left neighbour, and for its end as a right neighbour.
   package static let none = ElementID(replica: 0, counter: 0)
 
-  /// This file, as a replica.
+  /// The number of this file as a replica.
   package static let own: UInt32 = 1
 
-  /// As the column with the ids of a list's elements holds it.
+  /// Reads an id in the form in which the column of the element ids stores it.
   package init(stored: UInt64) {
     self.init(replica: UInt32(stored >> 32), counter: UInt32(truncatingIfNeeded: stored))
   }
 
   package var stored: UInt64 { UInt64(replica) << 32 | UInt64(counter) }
 
-  /// Whether a list can hold an element of the id.
+  /// True if a list can hold an element with this id.
   package var isValid: Bool { AbsentLink.elementIDs.contains(stored) }
 }
 
-/// The place in an object that a change was made at.
+/// The place in an object at which a change was made.
 package struct InstructionPath: Sendable, Hashable {
   package enum Step: Sendable, Hashable {
     /// A property of an embedded object.
@@ -74,14 +75,15 @@ package struct InstructionPath: Sendable, Hashable {
     case key(String)
     /// An element of a list.
     case element(ElementID)
-    /// The list or map that a value of any type is; `made`: the sequence of the changeset that made it one, where that is this file's own and not yet acknowledged.
+    /// The list or map that stands in a value of any type. `made` is the sequence of the changeset that made the value
+    /// a list or map, if that is a changeset of this file that is not acknowledged yet.
     case collection(CollectionKind, made: UInt64?)
   }
 
   package var property: String
   package var steps: [Step]
 
-  /// A path has so many steps at most: values of any type and embedded objects stand in each other no deeper.
+  /// The greatest number of steps of a path. Values of any type and embedded objects are not nested deeper.
   package static let mostSteps = 256
 
   package init(_ property: String, _ steps: [Step] = []) { (self.property, self.steps) = (property, steps) }
@@ -95,47 +97,48 @@ package enum CollectionKind: UInt8, Sendable, Hashable {
 
 /// The content that an instruction gives to a place.
 package enum InstructionValue: Sendable, Equatable {
-  /// An entry of a map goes.
+  /// Nothing: the entry of a map is removed.
   case absent
-  /// No link, list or map.
+  /// A value that is not a link, a list or a map.
   case value(Value)
   case link(ObjectName)
-  /// An empty list or map, of a place for values of any type, which is filled by instructions.
+  /// An empty list or map in a place for values of any type. Instructions fill it.
   case collection(CollectionKind)
-  /// A list of a place for values of any type, with all that is in it: to merging it is one value.
+  /// A list in a place for values of any type, with its whole content. To merging it is one value.
   indirect case list([InstructionValue])
-  /// A map of such a place, likewise: keys and values, in the order of the keys' bytes.
+  /// A map in such a place, with its whole content: keys and values, in the order of the keys' bytes. To merging it is
+  /// one value.
   indirect case map([String], [InstructionValue])
-  /// An embedded object, which is filled by instructions.
+  /// An embedded object. Instructions fill it.
   case embedded
-  /// A long string or data, which is stored and sent apart from the changeset, by its hash: 32 bytes of BLAKE2b.
+  /// A long string or data, which is stored and sent apart from the changeset. `hash` is its BLAKE2b of 32 bytes.
   case chunked(hash: [UInt8], length: UInt32, isText: Bool)
 }
 
-/// A single change. What it does where others changed the same place meanwhile is told by the rules of merging.
+/// A single change. The rules of merging say what it does if others changed the same place meanwhile.
 package enum Instruction: Sendable, Equatable {
   case create
   case delete
-  /// - isDefault: of a property that the program did not give when it made the object.
+  /// - isDefault: true for a property to which the program gave no value when it made the object.
   case set(InstructionPath, InstructionValue, isDefault: Bool)
   case add(InstructionPath, Int64)
   case newEmbedded(InstructionPath)
   case killEmbedded(InstructionPath)
-  /// The ids are those of the neighbours that the writer saw.
+  /// Inserts an element. `left` and `right` are the neighbours that the writer saw.
   case insert(InstructionPath, ElementID, left: ElementID, right: ElementID, InstructionValue)
   case move(InstructionPath, ElementID, id: ElementID, left: ElementID, right: ElementID)
   case erase(InstructionPath, ElementID)
   case setInsert(InstructionPath, InstructionValue)
   case setErase(InstructionPath, InstructionValue)
   case clear(InstructionPath, CollectionKind)
-  /// An asymmetric object, which is sent and not kept: its values by property.
+  /// An asymmetric object, which is sent and not kept: the names of its properties and their values.
   case ingest([String], [InstructionValue])
 }
 
 extension Instruction {
   package var isMove: Bool { if case .move = self { true } else { false } }
 
-  /// The place that is changed; nil of what concerns the object as a whole.
+  /// The place that is changed; nil for an instruction about the whole object.
   package var path: InstructionPath? {
     switch self {
     case .create, .delete, .ingest: nil
@@ -150,7 +153,7 @@ extension Instruction {
 
 /// An addition to the schema. Definitions never change.
 package enum SchemaInstruction: Sendable, Equatable {
-  /// - key: the property that tells objects apart; nil of embedded ones.
+  /// - key: the property that tells objects apart; nil for a class of embedded objects.
   case addTable(String, key: PropertyDefinition?)
   case addProperty(table: String, PropertyDefinition)
 }
@@ -158,9 +161,9 @@ package enum SchemaInstruction: Sendable, Equatable {
 package struct PropertyDefinition: Sendable, Hashable {
   package var name: String
   package var type: ColumnType
-  /// The kind of collection; nil of a property with a single value.
+  /// The kind of collection; nil for a property with a single value.
   package var collection: CollectionKind?
-  /// The table that links lead to.
+  /// The table to which links lead.
   package var target: String?
   package var isOptional: Bool
 

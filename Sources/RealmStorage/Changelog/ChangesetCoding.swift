@@ -1,7 +1,7 @@
-/// How changesets stand in files and messages (FORMAT.md, "Changesets").
+/// The bytes of changesets in files and messages (FORMAT.md, "Changesets").
 ///
-/// Numbers are varints, texts their length and bytes, single values mixed values (`ValueCoding`). All names of tables and properties stand at the beginning, and are told by their
-/// places from then on.
+/// Numbers are varints. Texts are their length and their bytes. Single values are mixed values (`ValueCoding`). All
+/// names of tables and properties stand at the beginning, and the items refer to them by their places.
 enum ChangesetTag {
   static let end: UInt8 = 0
   static let create: UInt8 = 1
@@ -20,7 +20,7 @@ enum ChangesetTag {
   static let setErase: UInt8 = 13
   static let clear: UInt8 = 14
   static let ingest: UInt8 = 15
-  /// The object that the instructions behind it change.
+  /// The object that the instructions behind this item change.
   static let object: UInt8 = 16
   static let addTable: UInt8 = 17
   static let addProperty: UInt8 = 18
@@ -30,7 +30,7 @@ enum ChangesetTag {
   static let element: UInt8 = 3
   static let collection: UInt8 = 4
 
-  /// Behind those of mixed values.
+  /// These tags follow the tags of mixed values.
   static let absent: UInt8 = 32
   static let link: UInt8 = 33
   static let emptyCollection: UInt8 = 34
@@ -44,8 +44,9 @@ enum ChangesetTag {
 }
 
 extension Changeset {
-  /// The bytes that `init(bytes:)` reads. Whoever makes a changeset looks that no path is longer than `InstructionPath.mostSteps`, that lists and maps stand
-  /// in each other no deeper than `Value.mostLevels`, and that values are no links or collections: the reader refuses others.
+  /// The bytes that `init(bytes:)` reads. The maker of a changeset must take care that no path is longer than
+  /// `InstructionPath.mostSteps`, that lists and maps are nested no deeper than `Value.mostLevels`, and that values are
+  /// no links or collections. The reader refuses other changesets.
   package var bytes: [UInt8] {
     var stream = ChangesetStream()
     for instruction in schema { stream.append(instruction) }

@@ -1,37 +1,41 @@
 import CRealmSodium
 
-/// Gathers the instructions of a transaction into changesets of at most 1 MiB, and puts these into the changelog of the file with what undoes them.
+/// Gathers the instructions of a transaction into changesets of at most 1 MiB, and puts these into the changelog of the
+/// file with the changesets that undo them.
 ///
-/// A transaction is one changeset, or several that follow each other where it is large. They are cut between instructions, but never between the creation of an
-/// object and the values it is created with.
+/// A transaction becomes one changeset, or several that follow each other if it is large. It is cut between
+/// instructions, but never between the creation of an object and the values with which the object is created.
 final class ChangesetMaker {
   private let editor: NodeEditor
   var state: ChangelogState
   private var stored: ChangelogState
-  /// Changesets were removed or replaced since then.
+  /// True if changesets were removed or replaced since the changelog was stored last.
   private var areOthersChanged = false
   private var tree: Ref
-  /// The changeset that is being made, and what undoes it.
+  /// The changeset that is being made, and the changeset that undoes it.
   private var stream = ChangesetStream()
   private var undo = ChangesetStream()
-  /// The objects that the last instruction of each belongs to.
+  /// The object of the last instruction in `stream`, and that of the last instruction in `undo`.
   private var current: LinkTarget?
   private var undone: LinkTarget?
-  /// The hashes of the objects of the changeset: nearly each once.
+  /// The hashes of the objects of the changeset. A hash may stand here more than once.
   private var changed: [UInt64] = []
-  /// The rows of each table that were made in the changeset: what is done to such an object is undone by removing it.
+  /// The rows of each table that were made in the changeset. What is done to such an object needs no undo, because the
+  /// undo removes the object.
   private var made: [UInt32: [ClosedRange<UInt64>]] = [:]
-  /// Places of names in the changeset: of the table, and of its columns by their positions, -1 for one without.
+  /// The places of names in the changeset: the name of the table, and the names of its columns by their positions, with
+  /// -1 for a companion column.
   private var places: [UInt32: (table: Int, columns: [Int])] = [:]
-  /// The hashes of its long values.
+  /// The hashes of the long values of the changeset.
   private var chunks: Set<[UInt8]> = []
-  /// The bytes of these. They count, so that a changeset can be sent in one message with its long values.
+  /// The bytes of the long values. They count for the size, so that a changeset can be sent in one message with its
+  /// long values.
   private var longBytes = 0
-  /// When the changesets are made, in milliseconds since 1970; nil asks the machine.
+  /// The time at which the changesets are made, in milliseconds since 1970; nil asks the machine.
   var time: UInt64?
-  /// What is added now is undone as a whole, and stands in one changeset.
+  /// True while the added instructions must stand in one changeset, because they are undone as a whole.
   var isWhole = false
-  /// Why the transaction can't be committed.
+  /// The reason why the transaction can't be committed.
   private var refused: StorageError?
 
   /// An object of the file.
@@ -46,15 +50,16 @@ final class ChangesetMaker {
     }
   }
 
-  /// Bytes of a changeset.
+  /// The greatest number of bytes of a changeset.
   static let mostBytes = 1 << 20
-  /// A changeset ends when what undoes it has so many bytes, which are held in memory.
+  /// A changeset ends when its undo has more bytes than this, because the undo is held in memory.
   private static let mostUndoBytes = 8 << 20
-  /// Longer texts and data stand apart from their changeset.
+  /// Texts and data with more bytes than this stand apart from their changeset.
   static let mostInline = 512 << 10
-  /// No value is longer.
+  /// The greatest number of bytes of a value.
   static let mostValueBytes = 15 << 20
-  /// Values of an object that is created stand with its creation up to this length each; longer ones are set behind it.
+  /// The values of a new object stand with its creation if each has at most this many bytes. Longer values are set by
+  /// instructions behind the creation.
   static let mostWithCreation = 1 << 10
 
   init(_ changelog: StoredChangelog, _ editor: NodeEditor) {
@@ -63,7 +68,7 @@ final class ChangesetMaker {
     tree = changelog.tree
   }
 
-  /// The first of so many ids of elements that follow each other.
+  /// The first of `count` consecutive ids for new elements.
   ///
   /// - Throws: `.limitExceeded`.
   func elementIDs(_ count: UInt64) throws(StorageError) -> UInt64 {
@@ -82,9 +87,10 @@ final class ChangesetMaker {
     current = nil
   }
 
-  /// Adds an instruction. One that can't be synced is left out, and the commit throws: what changes an object in a program can't throw.
+  /// Adds an instruction. An instruction that can't be synced is left out, and the commit throws its error, because a
+  /// change of an object in a program can't throw.
   ///
-  /// - Parameter undo: what undoes it, in the order in which it is to be applied.
+  /// - Parameter undo: the instructions that undo it, in the order in which they are to be applied.
   func add(
     _ instruction: Instruction, to object: SyncedObject, undo inverse: [Instruction] = []
   ) throws(StorageError) {
@@ -109,7 +115,7 @@ final class ChangesetMaker {
 
   private func refuse(_ error: StorageError) { refused = refused ?? error }
 
-  /// Adds what undoes the instruction that was added last.
+  /// Adds the instructions that undo the last added instruction.
   private func undo(_ inverse: [Instruction], _ object: SyncedObject) {
     guard !inverse.isEmpty, !isMade(object.row) else { return }
     if undone != object.row {
@@ -119,9 +125,9 @@ final class ChangesetMaker {
     for instruction in inverse.reversed() { undo.append(instruction) }
   }
 
-  /// Adds the creation of objects. The values that they have stand with it.
+  /// Adds the creation of objects, with their values.
   ///
-  /// - Parameter more: is called behind the creation of each row, to tell what does not stand with it.
+  /// - Parameter more: called behind the creation of each row, to add the values that do not stand with the creation.
   func create(
     _ rows: CreatedRows, _ schema: TableSchema, more: ((Int) throws(StorageError) -> Void)?
   ) throws(StorageError) {
@@ -168,12 +174,12 @@ final class ChangesetMaker {
     }
   }
 
-  /// Whether the object was made in the changeset.
+  /// True if the object was made in the changeset.
   private func isMade(_ row: LinkTarget) -> Bool {
     made[row.table]?.contains { $0.contains(row.row) } ?? false
   }
 
-  /// The instruction with its long values apart from it.
+  /// The instruction with its long values stored apart from it.
   private func withChunks(_ instruction: Instruction) throws(StorageError) -> Instruction {
     switch instruction {
     case .set(let path, let value, let isDefault):
@@ -211,7 +217,7 @@ final class ChangesetMaker {
 
   // MARK: - Storing
 
-  /// Ends the changeset where it has no room for so many bytes more.
+  /// Ends the changeset if it has no room for `size` more bytes.
   private func cut(before size: Int) throws(StorageError) {
     let isFull =
       stream.count + longBytes + size > Self.mostBytes || undo.count > Self.mostUndoBytes
@@ -238,7 +244,7 @@ final class ChangesetMaker {
     if editor.isLarge { tree = try editor.spillIfLarge([tree])[0] }
   }
 
-  /// Puts the last changesets into the index, where they are many.
+  /// Adds the last changesets to the index if there are enough of them.
   private func index(_ last: UInt64) throws(StorageError) {
     state.unindexedObjects += UInt64(changed.count)
     guard
@@ -252,7 +258,7 @@ final class ChangesetMaker {
       let bytes = try OrderedTree.find(key.span.bytes, in: tree, access) { (value) throws(StorageError) in
         try value.contents(access)
       }
-      // One that was acknowledged is not looked for any more.
+      // An acknowledged changeset is not in the tree any more, and is not looked for.
       guard let bytes else { continue }
       guard let changeset = StoredChangeset(sequence, bytes) else { throw access.corrupted(.structure, tree) }
       for hash in changeset.hashes { entries.append(ChangelogIndex.Entry(hash: hash, sequence: sequence)) }
@@ -262,12 +268,12 @@ final class ChangesetMaker {
     (state.indexed, state.unindexedObjects) = (last, 0)
   }
 
-  /// The changelog as changed so far, but for the changeset that is being made.
+  /// The changelog with all changes so far, except the changeset that is being made.
   var changelog: StoredChangelog { StoredChangelog(state: state, tree: tree) }
 
-  /// Puts a changeset in the place of the one of its sequence, which changes the same objects.
+  /// Replaces the changeset with the same sequence, which changes the same objects.
   ///
-  /// - Parameter hasLongValues: its long values stand in it, and not apart from it any more.
+  /// - Parameter hasLongValues: true if the long values of the changeset stand in it, and not apart from it any more.
   func replace(_ changeset: StoredChangeset, hasLongValues: Bool) throws(StorageError) {
     if hasLongValues {
       let (first, end) = (changeset.sequence, changeset.sequence + 1)
@@ -281,7 +287,8 @@ final class ChangesetMaker {
     areOthersChanged = true
   }
 
-  /// Removes the changesets up to one, which a server has, with what is kept beside them. Takes time in proportion to them.
+  /// Removes the changesets up to a sequence, which the server has acknowledged, and what is stored beside them. Takes
+  /// time in proportion to them.
   func acknowledge(upTo sequence: UInt64) throws(StorageError) {
     guard !tree.isNull else { return }
     let runs = try ChangelogIndex.keys(ofLevel: nil, tree, editor.access()).filter { key in
@@ -310,7 +317,7 @@ final class ChangesetMaker {
     return found
   }
 
-  /// Puts the changesets into a catalogue; answers whether there was anything to put.
+  /// Stores the changesets in a catalogue. Returns true if there was anything to store.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Bool {
     if let refused { throw refused }
     if !stream.isEmpty { try store() }
@@ -323,7 +330,8 @@ final class ChangesetMaker {
 }
 
 extension Instruction {
-  /// Bytes that the instruction takes, about; the property that it changes, and the steps behind that.
+  /// The approximate number of bytes of the instruction, the property that it changes, and the number of steps behind
+  /// the property.
   fileprivate var size: (bytes: Int, property: String, depth: Int) {
     let none = InstructionPath("")
     let (path, bytes) =
@@ -353,7 +361,8 @@ extension InstructionValue {
   fileprivate var length: Int {
     switch self {
     case .value(let value): value.length
-    // Short elements count as more than they take: a server takes so many of them, because they take more in memory.
+    // A short element counts as 16 bytes, because a server accepts a limited number of elements, which take more room
+    // in memory.
     case .list(let elements): elements.reduce(8) { $0 + max(16, $1.length) }
     case .map(let keys, let values):
       zip(keys, values).reduce(8) { $0 + $1.0.utf8.count + 2 + max(16, $1.1.length) }
@@ -365,7 +374,7 @@ extension InstructionValue {
 }
 
 extension Value {
-  /// Bytes that the value takes in a changeset, about; of one that is no list or map.
+  /// The approximate number of bytes of the value in a changeset. The value must not be a list or map.
   var length: Int {
     switch self {
     case .string(let text): text.utf8.count + 4
@@ -376,7 +385,7 @@ extension Value {
 }
 
 extension [UInt8] {
-  /// BLAKE2b of 32 bytes, by which a value is named that stands elsewhere.
+  /// The BLAKE2b hash of 32 bytes, which names a value that stands elsewhere.
   package var contentHash: [UInt8] {
     var hash = [UInt8](repeating: 0, count: ChangesetTag.hashLength)
     crypto_generichash(&hash, hash.count, self, UInt64(count), nil, 0)

@@ -1,13 +1,13 @@
-/// Bytes that are no changeset.
+/// The error for bytes that are not a changeset.
 package struct ChangesetDamage: Error, Sendable, Equatable, CustomStringConvertible {
   package enum Part: String, Sendable {
     case names, schema, object, key, path, instruction, value, id, end
-    /// There are more instructions than may be.
+    /// There are more instructions than allowed.
     case count
   }
 
   package var part: Part
-  /// The position in the bytes that the reader had come to.
+  /// The position that the reader had reached in the bytes.
   package var offset: Int
 
   package var description: String {
@@ -20,10 +20,11 @@ package struct ChangesetDamage: Error, Sendable, Equatable, CustomStringConverti
 }
 
 extension Changeset {
-  /// Reads what `bytes` made. Takes time and memory in proportion to the bytes, whatever they are.
+  /// Reads the bytes that `bytes` made. Takes time and memory in proportion to the bytes, whatever they are.
   ///
-  /// - Parameter mostInstructions: more are refused, of instructions, objects, definitions, steps of paths and values in lists and maps together, and of names. An
-  ///   instruction may stand in one byte, and takes a hundred times as many in memory.
+  /// - Parameter mostInstructions: the greatest number of instructions, objects, definitions, steps of paths and values
+  ///   in lists and maps together, and of names. More are refused, because an instruction may stand in one byte, and
+  ///   takes a hundred times as many in memory.
   package init(bytes: [UInt8], mostInstructions: Int = .max) throws(ChangesetDamage) {
     var reader = ChangesetReader(bytes, mostInstructions)
     self = try reader.changeset()
@@ -34,7 +35,7 @@ private struct ChangesetReader {
   private var reader: ByteReader
   private let length: Int
   private var names: [String] = []
-  /// So many instructions, and parts of them, may still come.
+  /// The number of instructions and parts of instructions that may still follow.
   private var left: Int
 
   init(_ bytes: [UInt8], _ mostInstructions: Int) {
@@ -87,14 +88,14 @@ private struct ChangesetReader {
     left -= count
   }
 
-  /// How many parts of an instruction follow.
+  /// Reads how many parts of an instruction follow, and counts them.
   private mutating func countOfParts(_ part: ChangesetDamage.Part) throws(ChangesetDamage) -> Int {
     let count = try count(part)
     try countInstructions(count)
     return count
   }
 
-  /// How many follow; each takes a byte at least.
+  /// Reads how many parts follow. Each part takes at least one byte.
   private mutating func count(_ part: ChangesetDamage.Part) throws(ChangesetDamage) -> Int {
     guard let count = reader.varint(), count <= UInt64(reader.count) else { throw damage(part) }
     return Int(count)
@@ -234,13 +235,14 @@ private struct ChangesetReader {
     return ElementID(replica: replica, counter: counter)
   }
 
-  /// - Parameter levels: so many lists and maps may stand in each other.
+  /// - Parameter levels: the greatest number of lists and maps that may be nested.
   private mutating func value(
     levels: Int = Value.mostLevels
   ) throws(ChangesetDamage) -> InstructionValue {
     guard let next = reader.next else { throw damage(.value) }
     guard next >= ChangesetTag.absent else {
-      // Links name their objects otherwise, and lists and maps are filled by instructions.
+      // A link names its object by a tag of its own, and lists and maps have tags of their own, so they are refused
+      // here.
       guard let value = ValueCoding.mixed(&reader, levels: 0) else { throw damage(.value) }
       if case .typedLink = value { throw damage(.value) }
       return .value(value)
@@ -269,7 +271,7 @@ private struct ChangesetReader {
     }
   }
 
-  /// What stands in a list or map that is one value.
+  /// A value in a list or map that is one value.
   private mutating func part(_ levels: Int) throws(ChangesetDamage) -> InstructionValue {
     guard levels > 1 else { throw damage(.value) }
     switch try value(levels: levels - 1) {

@@ -1,6 +1,6 @@
-/// Writes a changeset as it is made, instruction by instruction.
+/// Writes the bytes of a changeset, instruction by instruction.
 struct ChangesetStream {
-  /// The places of names, by their bytes: two names may be the same to Unicode and differ in their bytes.
+  /// The places of names, by the bytes of the names. Two names may be equal in Unicode and differ in their bytes.
   private var places: [[UInt8]: Int] = [:]
   private var names: [UInt8] = []
   private var body: [UInt8] = []
@@ -23,10 +23,10 @@ struct ChangesetStream {
 
   var isEmpty: Bool { body.isEmpty && run == nil }
 
-  /// The bytes so far, about.
+  /// The approximate number of bytes so far.
   var count: Int { names.count + body.count + (run?.values.count ?? 0) }
 
-  /// All of it. The stream is empty then.
+  /// Returns the bytes of the changeset, and empties the stream.
   mutating func finish() -> [UInt8] {
     endRun()
     var bytes: [UInt8] = []
@@ -39,7 +39,7 @@ struct ChangesetStream {
     return bytes
   }
 
-  /// The place of a name among the names.
+  /// The place of a name among the names. A new name is added.
   mutating func place(of name: String) -> Int {
     let bytes = Array(name.utf8)
     if let place = places[bytes] { return place }
@@ -51,7 +51,7 @@ struct ChangesetStream {
 
   // MARK: - Objects
 
-  /// The instructions from now on change this object.
+  /// Begins the instructions of an object.
   mutating func begin(_ object: ObjectName) {
     endRun()
     let table = place(of: object.table)
@@ -63,8 +63,8 @@ struct ChangesetStream {
   /// Creates the object of a row.
   ///
   /// - Parameters:
-  ///   - table: the place of its name.
-  ///   - places: those of the names of the columns, by their positions.
+  ///   - table: the place of the table's name.
+  ///   - places: the places of the column names, by the positions of the columns.
   mutating func create(_ rows: CreatedRows, _ row: Int, table: Int, places: [Int]) {
     endRun()
     body.append(ChangesetTag.object)
@@ -130,7 +130,8 @@ struct ChangesetStream {
       endRun()
       run = Run(path: path, first: id, left: left, right: right, last: id)
     }
-    // The values of a run stand in the body once it has ended; until then they would be between what comes before it.
+    // The values of a run are moved into the body when the run ends, because what comes before the run in the body is
+    // not written until then.
     let start = body.count
     append(value)
     run?.values += body[start...]

@@ -1,19 +1,23 @@
-/// A changeset that creates objects with values of properties and does nothing else, as its bytes. They were looked at: all can be read. No value was made of them.
+/// The bytes of a changeset that creates objects with values of properties and does nothing else. The bytes were
+/// checked: all of them can be read. No value was made of them.
 ///
-/// It is what the first step of a client is made of: of many objects, to make the values of each takes most of the time.
+/// The first step of a client consists of such changesets. If it creates many objects, making their values would take
+/// most of the time.
 package struct CreatedObjects: Sendable, Equatable {
   package let bytes: [UInt8]
-  /// The message that brought it, where one did: who keeps it for a while keeps the message.
+  /// The message that brought the bytes, if a message did. It is stored if the objects have to be kept for a while.
   package var message: [UInt8]?
-  /// So many creations.
+  /// The number of creations.
   package let count: Int
   let names: [String]
-  /// Where the first creation begins.
+  /// The offset at which the first creation begins.
   let start: Int
 
-  /// Nil of a changeset with anything else, or one that can't be read. Takes time in proportion to the bytes, and memory in proportion to the names in them.
+  /// The result is nil if the changeset has anything else in it or can't be read. This takes time in proportion to the
+  /// bytes, and memory in proportion to the names in them.
   ///
-  /// - Parameter most: with more objects and values it is nil, too: values of them could be made later.
+  /// - Parameter most: the greatest number of parts, of which each object counts as two and each value as one. The
+  ///   result is nil if there are more, because values of them may be made later.
   package init?(_ bytes: [UInt8], most: Int = .max) {
     var reader = ByteReader(bytes)
     guard let names = Self.names(&reader) else { return nil }
@@ -27,7 +31,7 @@ package struct CreatedObjects: Sendable, Equatable {
     (self.bytes, self.names, self.count) = (bytes, names, count)
   }
 
-  /// - Precondition: the bytes are such a changeset with so many creations.
+  /// - Precondition: the bytes are such a changeset with `count` creations.
   init(_ bytes: [UInt8], count: Int) {
     var reader = ByteReader(bytes)
     names = Self.names(&reader) ?? []
@@ -59,7 +63,7 @@ package struct CreatedObjects: Sendable, Equatable {
     return made
   }
 
-  /// So many classes and properties have names of their own. Each takes memory, and may stand in one byte.
+  /// The greatest number of names of classes and properties. A name takes memory, but may stand in one byte.
   private static let mostNames = 1 << 16
 
   private static func names(_ reader: inout ByteReader) -> [String]? {
@@ -102,7 +106,7 @@ package struct CreatedObjects: Sendable, Equatable {
 }
 
 extension ValueCoding {
-  /// Reads over a mixed value that is neither a link nor nested; false for other bytes.
+  /// Skips a mixed value that is neither a link nor nested. Returns false for other bytes.
   static func skipSingle(_ reader: inout ByteReader) -> Bool {
     guard let tag = reader.integer(UInt8.self) else { return false }
     guard tag != 0 else { return true }

@@ -1,11 +1,12 @@
-/// Rows that were made together, as their creation stands in a changeset: encoded column by column, so that none of their values is made.
+/// Rows that were made together, in the form of their creation in a changeset. They are encoded column by column, so
+/// that no values have to be kept for each row.
 struct CreatedRows {
   let keys: [UInt64]
   /// The primary keys.
   private(set) var names: Encoded
-  /// The columns of one value that is neither a link nor mixed.
+  /// The columns that hold one value each and are neither mixed nor links.
   private(set) var columns: [Encoded] = []
-  /// The positions of all other columns of the program's.
+  /// The positions of all other columns of the program.
   private(set) var others: [Int] = []
 
   /// The values of a column.
@@ -16,14 +17,14 @@ struct CreatedRows {
     private(set) var forms: [Form] = []
   }
 
-  /// How the value of a row is told.
+  /// The form in which the value of a row is told.
   enum Form: UInt8 {
-    /// Not at all: it is null.
+    /// The value is not told, because it is null.
     case unset
     case set
-    /// It is what a new row has in this file. Elsewhere that may be null, or another default.
+    /// The value is the default of a new row in this file. In another file the default may be null or another value.
     case setDefault
-    /// Behind the creation, since it is long.
+    /// The value is long, so an instruction behind the creation tells it.
     case apart
   }
 
@@ -48,7 +49,7 @@ struct CreatedRows {
     (self.keys, self.names, self.columns, self.others) = (keys, names, columns, others)
   }
 
-  /// Bytes that the creation of a row takes, at most.
+  /// The greatest number of bytes that the creation of a row takes.
   func size(_ row: Int) -> Int {
     columns.reduce(16 + names.range(row).count) { $0 + 5 + $1.range(row).count }
   }
@@ -92,7 +93,7 @@ extension CreatedRows.Encoded {
     ends.append(bytes.count)
   }
 
-  /// A text or data.
+  /// Appends a text or data.
   mutating func append(_ content: RawSpan, _ column: Column, isKey: Bool) {
     guard isKey || content.byteCount <= ChangesetMaker.mostWithCreation else { return appendApart() }
     forms.append(column.isOptional || content.byteCount > 0 ? .set : .setDefault)
@@ -116,6 +117,6 @@ extension CreatedRows.Encoded {
 }
 
 extension Column {
-  /// A text or data, whose usual value is null or has no bytes.
+  /// True for a column of texts or data whose default is null or empty.
   var holdsPlainBytes: Bool { (type == .string || type == .data) && storedDefault == nil }
 }

@@ -1,8 +1,10 @@
-/// The large collections of one object that is being edited, in memory.
+/// The large collections of the object that is being edited, in memory.
 ///
-/// To find an element of a list in the file takes time in proportion to the list, but near its ends; and all links of a cell to objects that are not there stand in one value. That is right for few changes, and
-/// many of one collection would take the square of their number. So a list is read once where more elements were looked at than it has, and so are the links of a set or a map where they are many. What
-/// waits for objects is put into the file once, before anybody else reads it.
+/// To find an element of a list in the file takes time in proportion to the list, except near its ends. All links of a
+/// cell to absent objects stand in one value. That is good enough for few changes, but many changes of one collection
+/// would take time in proportion to the square of their number. So a list is read into memory when 32 times as many
+/// elements were looked at as it has, and so are the waiting links of a set or a map if there are many. The waiting
+/// links are written to the file once, before anything else reads them.
 final class EditedCollections: OpenCells {
   private struct Cell: Hashable {
     var table: UInt32
@@ -17,7 +19,7 @@ final class EditedCollections: OpenCells {
   /// A list in memory.
   final class OpenedList {
     let elements: ElementSequence
-    /// The links to objects that are not there are others than those in the file.
+    /// True if the waiting links differ from those in the file.
     fileprivate(set) var areLinksChanged = false
 
     init(_ elements: ElementSequence) { self.elements = elements }
@@ -27,7 +29,7 @@ final class EditedCollections: OpenCells {
     case list(OpenedList)
     case links(WaitingLinks)
 
-    /// The links to objects that are not there are others than those in the file.
+    /// True if the waiting links differ from those in the file.
     var isChanged: Bool {
       switch self {
       case .list(let list): list.areLinksChanged
@@ -35,7 +37,7 @@ final class EditedCollections: OpenCells {
       }
     }
 
-    /// These links, which go into the file.
+    /// Returns the waiting links, to be written to the file, and marks them as unchanged.
     func takeLinks() -> [AbsentLink] {
       switch self {
       case .list(let list):
@@ -53,18 +55,19 @@ final class EditedCollections: OpenCells {
     var content: Content
   }
 
-  /// In the order in which they were opened: what the file gets is the same each time. Nil of those that were emptied.
+  /// The collections in the order in which they were opened, so that each run writes the same to the file. An entry is
+  /// nil if its collection was emptied.
   private var opened: [Opened?] = []
   private var places: [Cell: Int] = [:]
-  /// How many elements were looked at of lists that are not in memory.
+  /// The number of elements that were looked at, for each list that is not in memory.
   private var looked: [Cell: Int] = [:]
 
-  /// So many collections of an object are in memory at a time.
+  /// The greatest number of collections of an object that are in memory at a time.
   private static let most = 256
-  /// So few links are read and written each time.
+  /// Up to this many links are read and written each time.
   private static let fewLinks = 64
 
-  /// Nothing is in memory.
+  /// True if nothing is in memory.
   var areEmpty: Bool { opened.isEmpty }
 
   private func find(_ place: ObjectEditor.Place) -> Content? {
@@ -94,7 +97,7 @@ final class EditedCollections: OpenCells {
 
   /// Notes that elements of a list were looked at.
   ///
-  /// - Returns: how many were so far.
+  /// - Returns: the number of elements that were looked at so far.
   func note(_ count: Int, of place: ObjectEditor.Place) -> Int {
     let all = looked[Cell(place), default: 0] + count
     looked[Cell(place)] = all
@@ -103,7 +106,7 @@ final class EditedCollections: OpenCells {
 
   // MARK: - Links that wait in sets and maps
 
-  /// Those of a set or a map; nil where they are few, and are read and written each time.
+  /// The waiting links of a set or a map; nil if they are few, and are read and written each time.
   func links(_ place: ObjectEditor.Place) throws(StorageError) -> WaitingLinks? {
     if case .links(let links)? = find(place) { return links }
     let stored = try place.links()
@@ -116,9 +119,9 @@ final class EditedCollections: OpenCells {
 
   // MARK: - Closing
 
-  /// Puts into the file what waits in a cell, or in embedded objects that it owns.
+  /// Writes to the file the waiting links of a cell, or of collections in the embedded objects that the cell owns.
   ///
-  /// - Parameter embedded: the one that is meant, with those in it; nil for all.
+  /// - Parameter embedded: the embedded object to which this is limited, with those in it; nil for all.
   func flush(_ cell: ObjectEditor.Place, _ embedded: UInt64?) throws(StorageError) {
     for case let one? in opened where one.content.isChanged {
       if try one.place.lies(in: cell, embedded) { try flush(one) }
@@ -126,7 +129,7 @@ final class EditedCollections: OpenCells {
   }
 
   private func flush(_ one: Opened) throws(StorageError) {
-    // An embedded object may have gone since.
+    // The embedded object may have been removed since.
     guard one.content.isChanged, try one.place.table.contains(one.place.row) else { return }
     let links = one.content.takeLinks()
     one.place.table.tables.elementSteps += links.count
@@ -145,7 +148,7 @@ final class EditedCollections: OpenCells {
     looked.removeAll()
   }
 
-  /// A collection is emptied: what is in memory of it counts no more.
+  /// Drops what is in memory of a collection, because the collection is emptied.
   func forget(_ place: ObjectEditor.Place) {
     looked[Cell(place)] = nil
     if let index = places.removeValue(forKey: Cell(place)) { opened[index] = nil }
@@ -170,7 +173,8 @@ extension EditedCollections.OpenedList {
     noteChange()
   }
 
-  /// A link that is not shown tells before which element it stands: it changes with each element before it.
+  /// Marks the waiting links as changed. Each stores the position of the element before which it stands, and that
+  /// changes with each element before it.
   private func noteChange() {
     if elements.hasAbsent { areLinksChanged = true }
   }
@@ -192,7 +196,7 @@ extension ElementSequence {
 }
 
 extension ObjectEditor.Place {
-  /// Whether it is a cell, or in an embedded object that this owns.
+  /// True if the place is in a cell, or in an embedded object that the cell owns.
   fileprivate func lies(in cell: ObjectEditor.Place, _ embedded: UInt64?) throws(StorageError) -> Bool {
     var (here, row, column) = (table, self.row, self.column.id)
     var below: UInt64?

@@ -1,28 +1,30 @@
-/// An object of a synced file that instructions are merged into: what stands at its places is asked before an instruction is carried out.
+/// An object of a synced file into which instructions are merged. The content of its places is asked for before an
+/// instruction is carried out.
 ///
-/// Used by one thread, while the transaction is open. It stands for a name: the object may not be there, or come and go. An object that goes keeps its row until `finish`, so that one that
-/// comes back meanwhile is the same to who holds it.
+/// It is used by one thread, while the transaction is open. It stands for a name: the object may not be in the file, or
+/// may come and go. A deleted object keeps its row until `finish`, so that a program that holds the object keeps it if
+/// the object comes back before.
 package struct EditedObject {
   package let name: ObjectName
   let editor: ObjectEditor
   let table: TableWriter
-  /// The key of its row; nil where there is no object.
+  /// The key of the object's row; nil if the object is not in the file.
   package private(set) var row: UInt64?
-  /// The row of an object that went.
+  /// The row of the object while it counts as deleted.
   private var left: UInt64?
 
   init(_ name: ObjectName, _ editor: ObjectEditor) throws(StorageError) {
     (self.name, self.editor) = (name, editor)
     table = try editor.table(name.table)
     guard !table.schema.isEmbedded else { throw table.doesNotFit(.noTable, nil) }
-    // One object is edited at a time.
+    // One object is edited at a time, so the collections of the former object are written to the file.
     try editor.tables.closeCells()
     row = try editor.row(of: name, table)
   }
 
   package var isPresent: Bool { row != nil }
 
-  /// Bytes that name the object among all of the file, and are no beginning of another one's.
+  /// The bytes that name the object in the file. They are not a prefix of the key of another object.
   package var key: [UInt8] {
     var bytes: [UInt8] = []
     bytes.appendHighestFirst(table.schema.id)
@@ -44,7 +46,8 @@ package struct EditedObject {
     return bytes
   }
 
-  /// What the object has in properties of a single value each, as of `Value`; a link is null, and so is a property that is not there. Nil where there is no object.
+  /// The values of properties that hold a single value each. A link counts as null, and so does a property that the
+  /// class does not have. The result is nil if the object is not in the file.
   ///
   /// - Throws: `.corrupted`.
   package func values(of properties: [String]) throws(StorageError) -> [Value]? {
@@ -61,17 +64,19 @@ package struct EditedObject {
     return found
   }
 
-  /// Whether objects of the class have a property of that name.
+  /// True if objects of the class have a property with this name.
   package func hasProperty(_ name: String) -> Bool {
     table.schema.columns.contains { !$0.isCompanion && $0.name.utf8.elementsEqual(name.utf8) }
   }
 
   // MARK: - Changing
 
-  /// Carries out an instruction, without asking whether it should be (`ObjectEditor`).
+  /// Carries out an instruction, without asking whether it should take effect (`ObjectEditor`).
   ///
-  /// - Parameter isNew: of an element that is inserted or moved: no list has an element or a place of the id that it gets. Else that is looked for, which takes time in proportion to the list.
-  /// - Throws: `.instructionDoesNotFit`, with nothing changed; `.limitExceeded`, `.corrupted`: then the transaction can't be committed.
+  /// - Parameter isNew: true if no list has an element or a place with the id that an inserted or moved element gets.
+  ///   Otherwise this is checked, which takes time in proportion to the list.
+  /// - Throws: `.instructionDoesNotFit`, with nothing changed; `.limitExceeded` and `.corrupted`, after which the
+  ///   transaction can't be committed.
   package mutating func apply(_ instruction: Instruction, isNew: Bool = false) throws(StorageError) {
     switch instruction {
     case .delete:
@@ -90,9 +95,10 @@ package struct EditedObject {
     if instruction == .create { row = try editor.row(of: name, table) }
   }
 
-  /// Creates the object with values of properties that hold one each, which is faster than to set them one by one.
+  /// Creates the object with values of properties that hold one value each. This is faster than to set them one by one.
   ///
-  /// - Returns: the ids of the columns of the properties; nil, with nothing done, where a value is a link, or a property or a value does not fit, or one is set twice.
+  /// - Returns: the ids of the columns of the properties. The result is nil, and nothing is done, if the object exists
+  ///   or was deleted in this edit, if a property or a value does not fit or is a link, or if a property is set twice.
   package mutating func create(
     with values: [(property: String, value: Value)]
   ) throws(StorageError) -> [UInt16]? {
@@ -124,9 +130,10 @@ package struct EditedObject {
     return positions.map { table.schema.columns[$0].id }
   }
 
-  /// Ends the changes of the object: all of them stand in the file then. The row of one that went is removed, and links to it wait for another object of its key.
+  /// Ends the changes of the object, and writes all of them to the file. The row of a deleted object is removed, and
+  /// links to it wait for another object with its key.
   ///
-  /// - Throws: `.corrupted`: then the transaction can't be committed.
+  /// - Throws: `.corrupted`. The transaction can't be committed then.
   package mutating func finish() throws(StorageError) {
     try editor.tables.closeCells()
     guard let left else { return }
@@ -135,7 +142,7 @@ package struct EditedObject {
   }
 
   private func changing(_ body: () throws(StorageError) -> Void) throws(StorageError) {
-    // What another object keeps back may link to this one.
+    // The collections of another object that are still in memory may have links to this one.
     if editor.tables.openCells !== editor.collections { try editor.tables.closeCells() }
     do throws(StorageError) {
       try editor.tables.knowing { () throws(StorageError) in try editor.tables.deriving(body) }
@@ -145,7 +152,8 @@ package struct EditedObject {
     }
   }
 
-  /// The instructions that take back an instruction which is carried out next, in the order in which they are to be carried out.
+  /// The instructions that take back an instruction which is about to be carried out, in the order in which they are to
+  /// be carried out.
   ///
   /// - Throws: `.instructionDoesNotFit`, `.corrupted`.
   package func inverse(of instruction: Instruction) throws(StorageError) -> [Instruction] {
@@ -159,7 +167,8 @@ package struct EditedObject {
     return try InverseInstructions(editor: editor, object: object(row)).inverse(of: instruction, table, row)
   }
 
-  /// The instructions that make an object with all that this one has; nil where there is none. Takes time in proportion to it.
+  /// The instructions that make an object with the whole content of this one; nil if the object is not in the file.
+  /// Takes time in proportion to the content.
   package func content() throws(StorageError) -> [Instruction]? {
     try editor.tables.closeCells()
     guard let row, let found = try table.row(row) else { return nil }
@@ -171,20 +180,21 @@ package struct EditedObject {
     ChangesetMaker.SyncedObject(row: LinkTarget(table: table.schema.id, row: row), name: name)
   }
 
-  /// The error of an instruction that no object of the table can be changed by.
+  /// The error for an instruction that can't change any object of the table.
   package func doesNotFit(_ problem: InstructionProblem, _ path: InstructionPath? = nil) -> StorageError {
     .instructionDoesNotFit(
       problem, table: name.table, column: path?.property, path: editor.tables.editor.store.storage.path)
   }
 
-  /// The place that a path would lead to, if the object and all on the way were there. It tells what can stand there, not what does.
+  /// The place to which a path would lead if the object and everything on the way were in the file. The returned place
+  /// tells what can stand there, not what stands there.
   ///
   /// - Throws: `.instructionDoesNotFit` for a path that no object of the table can have; `.corrupted`.
   package func form(of path: InstructionPath) throws(StorageError) -> EditedPlace {
     try EditedPlace.form(of: path, table, editor)
   }
 
-  /// The place that a path leads to; nil where something on the way is not there.
+  /// The place to which a path leads; nil if something on the way is not in the file.
   ///
   /// - Throws: `.instructionDoesNotFit` for a path that no object of the table can have; `.corrupted`.
   package func place(_ path: InstructionPath) throws(StorageError) -> EditedPlace? {

@@ -1,8 +1,8 @@
-/// A place in an object that an instruction is merged into.
+/// A place in an object into which an instruction is merged.
 package struct EditedPlace {
-  /// What the place holds.
+  /// The kind of content of a place.
   package enum Kind: Sendable {
-    /// A value, a link, or, to merging, a list or map that stands in a mixed value.
+    /// A value or a link. To merging, a list or map in a mixed value is such a value, too.
     case register
     case embedded
     case list
@@ -24,24 +24,25 @@ package struct EditedPlace {
     }
   }
 
-  /// What the place lies in, below the object: an embedded object or a collection.
+  /// An embedded object or a collection, below the object, in which the place lies.
   package struct Container {
     package var kind: Kind
-    /// The length of its bytes among those of the place.
+    /// The number of bytes of the container's key. The key of the place begins with them.
     package var keyLength: Int
   }
 
   package let kind: Kind
-  /// Bytes that name the place in its object: they begin with those of all that it lies in.
+  /// The bytes that name the place in its object. They begin with the keys of all containers in which the place lies.
   package private(set) var key: [UInt8] = []
-  /// From the outermost in. Each of them is there.
+  /// The containers from the outermost to the innermost. Each of them is in the file.
   package private(set) var containers: [Container] = []
-  /// Where the place is an element, its id.
+  /// The id of the element if the place is an element of a list.
   package let element: ElementID?
   let place: ObjectEditor.Place
   let editor: ObjectEditor
 
-  /// Bytes of the longest key: an ordered tree has no longer ones, and that of the object and more is put around it.
+  /// The greatest number of bytes of a key. The keys of an ordered tree have a limit, and the key of the object and
+  /// other bytes are put around the key of a place.
   private static let mostKeyBytes = 800
 
   init?(
@@ -82,7 +83,7 @@ package struct EditedPlace {
     (self.key, self.containers, self.place, self.editor) = (key, containers, place, editor)
   }
 
-  /// What is put at the place must be told by paths that are longer.
+  /// Throws if the path is so long that the paths of what is put at the place would be too long.
   private static func checkDepth(
     _ path: InstructionPath, _ place: ObjectEditor.Place
   ) throws(StorageError) {
@@ -91,7 +92,8 @@ package struct EditedPlace {
     }
   }
 
-  /// The place that a path would lead to, if all on the way were there. Nothing stands in it.
+  /// The place to which a path would lead if everything on the way were in the file. The returned place has no key and
+  /// no containers.
   ///
   /// - Throws: `.instructionDoesNotFit` for a path that no object of the table can have; `.corrupted`.
   static func form(
@@ -119,7 +121,8 @@ package struct EditedPlace {
     (self.place, self.editor) = (place, editor)
   }
 
-  /// A property of the object itself that holds one value, by its column; nil of all other places.
+  /// The id of the column if the place is a property of the object itself that holds one value; nil for all other
+  /// places.
   package var property: UInt16? {
     containers.isEmpty && kind == .register && place.isWhole ? place.column.id : nil
   }
@@ -130,7 +133,8 @@ package struct EditedPlace {
     static let element: UInt8 = 3
   }
 
-  /// How many of the bytes are the key of an object and that of a place in it; nil where they do not begin with a key of an object.
+  /// The length of the key of an object and of the key of a place in it, at the beginning of the bytes; nil if the
+  /// bytes do not begin with the key of an object.
   package static func keyLength(in bytes: [UInt8]) -> Int? {
     guard bytes.count > 4 else { return nil }
     var end = 5
@@ -165,10 +169,11 @@ package struct EditedPlace {
     return end <= bytes.count ? end : nil
   }
 
-  /// Steps and keys begin with bytes below this one: what is added to the key of a place to name something of it begins with another one.
+  /// Steps of places begin with bytes below this one. What is added to the key of a place, to name something that
+  /// belongs to it, begins with this byte or a greater one.
   private static let firstFreeByte: UInt8 = 16
 
-  /// A long text stands as its hash.
+  /// Appends a text. A long text is replaced by its hash.
   static func append(_ text: String, to bytes: inout [UInt8]) {
     let utf8 = Array(text.utf8)
     guard utf8.count > ChangesetTag.hashLength else {
@@ -182,18 +187,18 @@ package struct EditedPlace {
 
   // MARK: - What stands there
 
-  /// Whether an embedded object stands there.
+  /// True if an embedded object stands in the place.
   package func hasEmbedded() throws(StorageError) -> Bool {
     if case .link? = try editor.value(place) { true } else { false }
   }
 
-  /// The number that stands there, where numbers can be added to it.
+  /// The number in the place, if numbers can be added to it; otherwise nil.
   package func integer() throws(StorageError) -> Int64? {
     guard place.column.type == .int64 || place.column.type == .mixed else { return nil }
     return if case .int(let number)? = try editor.value(place) { number } else { nil }
   }
 
-  /// Whether a value may be an element of the list that the place is.
+  /// True if the value may be an element of the list in the place.
   ///
   /// - Throws: `.corrupted`.
   package func acceptsElement(_ value: InstructionValue) throws(StorageError) -> Bool {
@@ -201,7 +206,7 @@ package struct EditedPlace {
     return value == .absent ? false : try accepts(value)
   }
 
-  /// Whether a value may stand in the place, or in the set that it is.
+  /// True if the value may stand in the place, or in the set that stands there.
   ///
   /// - Throws: `.corrupted`.
   package func accepts(_ value: InstructionValue) throws(StorageError) -> Bool {
@@ -215,12 +220,12 @@ package struct EditedPlace {
     }
   }
 
-  /// The elements of the list that the place is, those too that are not shown.
+  /// The list in the place, with its hidden elements.
   package func list() throws(StorageError) -> EditedList {
     EditedList(list: try SyncedList(place: place, editor.collections))
   }
 
-  /// Bytes that name a member of the set that the place is.
+  /// The bytes that name a member of the set in the place.
   package func key(ofMember value: InstructionValue) -> [UInt8] {
     var stream = ChangesetStream()
     stream.begin(ObjectName("", .null))
@@ -229,21 +234,22 @@ package struct EditedPlace {
   }
 }
 
-/// A list by the order of all its elements, also of those that link to objects that are not there and are not shown.
+/// A list in the order of all its elements. They include the hidden ones, which link to objects that are not in the
+/// file.
 package struct EditedList {
   let list: SyncedList
 
   package func count() throws(StorageError) -> Int { try list.countOfAll() }
 
-  /// Where an element stands. Takes time in proportion to the list, but for the last elements.
+  /// The rank of an element; nil if there is none. Takes time in proportion to the list, except for the last elements.
   package func rank(of element: ElementID) throws(StorageError) -> Int? { try list.rank(of: element) }
 
-  /// Where the element stands that was moved to a place.
+  /// The rank of the element that was moved to a place; nil if there is none.
   package func rank(ofPlace id: ElementID) throws(StorageError) -> Int? { try list.rank(ofPlace: id) }
 
-  /// The element that stands there, and the id of the place that it was moved to, or its own.
+  /// The element at a rank: its id, and the id of the place to which it was moved, or its own id if it was never moved.
   ///
-  /// - Precondition: the rank is one of the list's.
+  /// - Precondition: the rank lies in the list.
   package func element(at rank: Int) throws(StorageError) -> (id: ElementID, place: ElementID) {
     try list.ids(at: rank)
   }

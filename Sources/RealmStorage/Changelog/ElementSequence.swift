@@ -1,17 +1,19 @@
-/// The elements of a list by their ids, in the order of the list, with those that are not shown: links to objects that are not there.
+/// The elements of a list by their ids, in the order of the list. They include the hidden elements, which are links to
+/// objects that are not in the file.
 ///
-/// A tree in which each node stands for an element and counts those below it; random priorities keep it balanced. To find an element, to insert, remove or show one, and to tell its place among all
-/// and among those that are shown takes O(log n).
+/// This is a tree in which each node stands for an element and counts the nodes below it. Random priorities keep it
+/// balanced. To find, insert, remove or show an element, and to get its rank among all elements or among the shown
+/// ones, takes O(log n).
 final class ElementSequence {
   struct Element {
     var id: UInt64
-    /// The id of the place that it was moved to; 0 of one that was never moved.
+    /// The id of the place to which the element was moved; 0 for an element that was never moved.
     var place: UInt64 = 0
-    /// The object that it links to, where that is not there: then it is not shown.
+    /// The object that the element links to, if it is not in the file. The element is hidden then.
     var absent: Target?
   }
 
-  /// An object that is not there.
+  /// An object that is not in the file.
   struct Target {
     var table: UInt32
     var primaryKey: Value
@@ -22,32 +24,32 @@ final class ElementSequence {
     var place: UInt64
     var priority: UInt32
     var isShown: Bool
-    /// Places in `nodes`; -1 is none.
+    /// The indexes of other nodes in `nodes`; -1 for none.
     var parent: Int32 = -1
     var left: Int32 = -1
     var right: Int32 = -1
-    /// The node and all below it, and those of them that are shown.
+    /// The number of nodes in this subtree, and the number of them whose elements are shown.
     var count: Int32 = 1
     var shown: Int32
   }
 
-  /// More elements are not held in memory.
+  /// The limit of the number of elements that are held in memory.
   static let most = 1 << 30
 
   private var nodes: [Node] = []
-  /// Places in `nodes` that are not used.
+  /// The indexes in `nodes` that are not used.
   private var free: [Int32] = []
   private var root: Int32 = -1
-  /// Places in `nodes` by the ids of elements.
+  /// The indexes in `nodes` by the ids of elements.
   private var byID: [UInt64: Int32] = [:]
-  /// The elements of places that they were moved to.
+  /// The ids of elements by the places to which they were moved.
   private var byPlace: [UInt64: UInt64] = [:]
   private var absent: [UInt64: Target] = [:]
   private var seed: UInt64 = 0
-  /// So many nodes were looked at.
+  /// The number of nodes that were looked at.
   private(set) var steps = 0
 
-  /// Nil where two have one id, or one place.
+  /// The result is nil if two elements have the same id or the same place, or if there are `most` elements or more.
   init?(_ elements: [Element]) {
     guard elements.count < Self.most else { return nil }
     nodes.reserveCapacity(elements.count)
@@ -70,15 +72,15 @@ final class ElementSequence {
 
   var count: Int { Int(countBelow(root)) }
   var shownCount: Int { Int(shownBelow(root)) }
-  /// Some are not shown.
+  /// True if some elements are hidden.
   var hasAbsent: Bool { !absent.isEmpty }
 
   func isShown(_ id: UInt64) -> Bool { byID[id] != nil && absent[id] == nil }
 
-  /// What an element links to that is not shown; nil of all others.
+  /// The target of a hidden element; nil for all other elements.
   func target(of id: UInt64) -> Target? { absent[id] }
 
-  /// How many elements stand before one; nil where there is none of that id.
+  /// The number of elements before an element; nil if no element has the id.
   func rank(of id: UInt64) -> Int? {
     guard var here = byID[id] else { return nil }
     var rank = countBelow(self[here].left)
@@ -94,9 +96,9 @@ final class ElementSequence {
   /// The id of the element that was moved to a place.
   func element(movedTo place: UInt64) -> UInt64? { byPlace[place] }
 
-  /// The element with so many before it.
+  /// The element at a rank.
   ///
-  /// - Precondition: there is one.
+  /// - Precondition: the rank is less than the count.
   func element(at rank: Int) -> Element {
     var (here, rest) = (root, Int32(rank))
     while true {
@@ -114,9 +116,9 @@ final class ElementSequence {
     return Element(id: node.id, place: node.place, absent: absent[node.id])
   }
 
-  /// How many of the first elements are shown.
+  /// The number of shown elements among the first `count` elements.
   ///
-  /// - Precondition: there are so many.
+  /// - Precondition: there are at least `count` elements.
   func shown(amongFirst count: Int) -> Int {
     guard count < self.count else { return shownCount }
     var (here, rest, shown) = (root, Int32(count), Int32(0))
@@ -134,7 +136,7 @@ final class ElementSequence {
     return Int(shown)
   }
 
-  /// The links to objects that are not there, in order, as they stand in the cell of the list.
+  /// The links to objects that are not in the file, in order, in the form in which they stand in the cell of the list.
   func absentLinks() -> [AbsentLink] {
     guard hasAbsent else { return [] }
     var links: [AbsentLink] = []
@@ -174,7 +176,7 @@ final class ElementSequence {
 
   // MARK: - Changing
 
-  /// - Precondition: none has its id, or its place; `rank` is at most the count.
+  /// - Precondition: no element has the same id or the same place; `rank` is at most the count.
   func insert(_ element: Element, at rank: Int) {
     let new = make(element)
     guard root >= 0 else {
@@ -202,7 +204,7 @@ final class ElementSequence {
     while self[new].parent >= 0, self[new].priority > self[self[new].parent].priority { raise(new) }
   }
 
-  /// - Returns: what was removed; nil where there is none of that id.
+  /// - Returns: the removed element; nil if no element has the id.
   @discardableResult
   func remove(_ id: UInt64) -> Element? {
     guard let gone = byID.removeValue(forKey: id) else { return nil }
@@ -226,7 +228,7 @@ final class ElementSequence {
     return element
   }
 
-  /// Notes what an element that is not shown links to.
+  /// Changes the target of a hidden element.
   func set(_ id: UInt64, absent target: Target) {
     if absent[id] != nil { absent[id] = target }
   }
@@ -248,7 +250,7 @@ final class ElementSequence {
     return place
   }
 
-  /// The same numbers in each sequence, so that a run of the program is like another one.
+  /// The next priority. Each sequence gets the same numbers, so that runs of the program can be repeated.
   private func nextPriority() -> UInt32 {
     seed &+= 0x9e37_79b9_7f4a_7c15
     var mixed = (seed ^ seed >> 30) &* 0xbf58_476d_1ce4_e5b9
@@ -266,7 +268,7 @@ final class ElementSequence {
     }
   }
 
-  /// A node and the one above it change places. The order stays.
+  /// Exchanges a node with its parent. The order of the elements stays.
   private func raise(_ node: Int32) {
     let parent = self[node].parent
     let above = self[parent].parent

@@ -1,4 +1,4 @@
-/// Tells how an instruction that is carried out next is taken back.
+/// Makes the inverse of an instruction before the instruction is carried out.
 struct InverseInstructions {
   let editor: ObjectEditor
   let object: ChangesetMaker.SyncedObject
@@ -8,7 +8,7 @@ struct InverseInstructions {
     (self.editor, self.object) = (editor, object)
   }
 
-  /// The instructions in the order in which they are to be carried out.
+  /// The instructions of the inverse, in the order in which they are to be carried out.
   func inverse(
     of instruction: Instruction, _ table: TableWriter, _ row: UInt64
   ) throws(StorageError) -> [Instruction] {
@@ -44,14 +44,14 @@ struct InverseInstructions {
     }
   }
 
-  /// The instructions that put back what stands in a place for one value.
+  /// The instructions that restore the content of a place that holds one value.
   private func restore(
     _ place: ObjectEditor.Place, _ path: InstructionPath
   ) throws(StorageError) -> [Instruction] {
     let value = try editor.value(place)
     if case .link(let row)? = value, try place.table.linksToEmbedded(place.column) {
       try editor.flush(place, row)
-      // What stands there now goes first.
+      // Whatever stands in the place at that time is removed first.
       return [.killEmbedded(path), .newEmbedded(path)]
         + (try teller.embeddedContents(of: row, place.column, at: path, object, place.table))
     }
@@ -66,7 +66,7 @@ struct InverseInstructions {
     ]
   }
 
-  /// The link to an object that is not there, which stands in the place and is not shown.
+  /// The hidden link in the place, to an object that is not in the file; nil if there is none.
   private func waitingLink(_ place: ObjectEditor.Place) throws(StorageError) -> AbsentLink? {
     switch place.part {
     case nil: return try place.links().first
@@ -110,7 +110,7 @@ struct InverseInstructions {
     switch try editor.content(of: value, place) {
     case .value(let content):
       if try place.table.sorted(place.position, ofRow: place.row)?.contains(content) ?? false { return true }
-      // The object may have come, and the link may not have found it yet.
+      // The object may be in the file by now, while its waiting link has not been resolved yet.
       guard case .link(let object) = value, let target = try editor.tables.writer(object.table) else {
         return false
       }
@@ -123,13 +123,13 @@ struct InverseInstructions {
 }
 
 extension SyncedList {
-  /// How many elements there are, with those that are not shown.
+  /// The number of elements, including the hidden ones.
   func countOfAll() throws(StorageError) -> Int {
     if let opened { return opened.elements.count }
     return try (place.table.listCount(place.position, ofRow: place.row) ?? 0) + place.links().count
   }
 
-  /// Where an element stands among all.
+  /// The rank of an element among all elements, including the hidden ones.
   func rank(of id: ElementID) throws(StorageError) -> Int? {
     if let opened { return opened.elements.rank(of: id.stored) }
     guard let found = try find(id) else { return nil }
@@ -140,7 +140,8 @@ extension SyncedList {
     }
   }
 
-  /// Where the element stands that was moved to a place, among all. Takes time in proportion to a list that is not in memory, where any element of it was moved.
+  /// The rank of the element that was moved to a place, among all elements. If any element of the list was moved, this
+  /// takes time in proportion to the list, unless the list is in memory.
   func rank(ofPlace id: ElementID) throws(StorageError) -> Int? {
     if let opened {
       return opened.elements.element(movedTo: id.stored).flatMap { opened.elements.rank(of: $0) }
@@ -173,7 +174,8 @@ extension SyncedList {
     return .shown(rank - links.count)
   }
 
-  /// The id of an element and that of the place that it was moved to, or its own.
+  /// The id of an element and the id of the place to which it was moved. The second is its own id if it was never
+  /// moved.
   func ids(at rank: Int) throws(StorageError) -> (id: ElementID, place: ElementID) {
     if let opened {
       guard (0..<opened.elements.count).contains(rank) else {
@@ -194,14 +196,14 @@ extension SyncedList {
     }
   }
 
-  /// The id of the element that stands before a rank; none before the first.
+  /// The id of the element before a rank; `.none` for rank 0.
   func id(before rank: Int) throws(StorageError) -> ElementID {
     rank == 0 ? .none : try ids(at: rank - 1).id
   }
 }
 
 extension AbsentLink {
-  /// Stands for the link that waits for a key of a map, whatever it links to.
+  /// The key of a map as a link, for looking up the link that waits under it, whatever its target is.
   init(key: String) { self.init(table: 0, primaryKey: .null, place: .key(key)) }
 
   /// The link of a set to an object.

@@ -1,22 +1,24 @@
-/// Does to the objects of a synced file what instructions say, without asking whether they should: what others have decided, and what undoes the changes of this file. None of it is
+/// Carries out instructions on the objects of a synced file, without asking whether they should take effect. These are
+/// the instructions that others have decided, and those that undo the changes of this file. None of these changes is
 /// recorded.
 ///
-/// A link to an object that is not there waits for it. An object that goes leaves the links to it waiting.
+/// A link to an object that is not in the file waits for it. When an object is deleted, the links to it wait.
 struct ObjectEditor {
   let tables: OpenTables
-  /// Large collections of the object that is being edited.
+  /// The large collections of the object that is being edited.
   let collections = EditedCollections()
 
   /// Applies the instructions of an object in their order.
   ///
-  /// - Throws: `.instructionDoesNotFit`; `.limitExceeded`, `.corrupted`. The transaction can't be committed then.
+  /// - Throws: `.instructionDoesNotFit`, `.limitExceeded`, `.corrupted`. The transaction can't be committed after an
+  ///   error.
   func apply(_ object: ObjectInstructions) throws(StorageError) {
     do throws(StorageError) {
       try tables.knowing { () throws(StorageError) in
         try tables.deriving { () throws(StorageError) in
           let table = try table(object.id.table)
           for instruction in object.instructions {
-            // A place that an element is moved back to is free.
+            // The place to which an element is moved back is free.
             let isFree = if case .move = instruction { true } else { false }
             try apply(instruction, to: object.id, table, try row(of: object.id, table), isNew: isFree)
           }
@@ -28,7 +30,7 @@ struct ObjectEditor {
     }
   }
 
-  /// - Parameter isNew: of an element that is inserted or moved: no list has an element or a place of the id that it gets.
+  /// - Parameter isNew: true if no list has an element or a place with the id that an inserted or moved element gets.
   func apply(
     _ instruction: Instruction, to object: ObjectName, _ table: TableWriter, _ row: UInt64?,
     isNew: Bool = false
@@ -126,7 +128,7 @@ struct ObjectEditor {
 
   // MARK: - Places
 
-  /// Where an instruction changes something: a cell, a key of its map, or an element of its list.
+  /// The place that an instruction changes: a cell, a key of its map, or an element of its list.
   struct Place {
     var table: TableWriter
     var position: Int
@@ -137,7 +139,8 @@ struct ObjectEditor {
     var isWhole: Bool { part == nil }
   }
 
-  /// What a value says: something that stands in the place, or a link to an object that is not there.
+  /// The content that a value gives to a place: a value that stands there, or a link to an object that is not in the
+  /// file.
   enum Content {
     case value(Value)
     case absent(table: UInt32, key: Value)
@@ -171,7 +174,7 @@ struct ObjectEditor {
     return try SyncedList(place: place, collections)
   }
 
-  /// What stands there; nil for nothing that is shown.
+  /// The value in a place; nil if the place shows nothing.
   func value(_ place: Place) throws(StorageError) -> Value? {
     switch place.part {
     case .key(let key)?:
@@ -183,7 +186,7 @@ struct ObjectEditor {
     }
   }
 
-  /// What goes with the cell is changed with it, explicitly.
+  /// Runs `body` with `areCompanionsKept` set, because `body` changes the companions of the cell explicitly.
   private func keeping(_ place: Place, _ body: () throws(StorageError) -> Void) throws(StorageError) {
     let were = place.table.areCompanionsKept
     place.table.areCompanionsKept = true
@@ -214,7 +217,7 @@ struct ObjectEditor {
     try write(try content(of: value, place), place)
   }
 
-  /// - Precondition: the place is one value.
+  /// - Precondition: the place holds one value.
   private func write(_ content: Content, _ place: Place) throws(StorageError) {
     let (table, position, row) = (place.table, place.position, place.row)
     switch place.part {
@@ -273,7 +276,8 @@ struct ObjectEditor {
     return .value(value)
   }
 
-  /// Nil for what stands in no cell as it is. In a list or map that is one value, a link to an object that is not there is null.
+  /// The value as it stands in a cell; nil for a value that can't stand in a cell. In a list or map that is one value,
+  /// a link to an object that is not in the file becomes null.
   private func plain(_ value: InstructionValue) throws(StorageError) -> Value? {
     switch value {
     case .value(let value): return value
@@ -331,7 +335,7 @@ struct ObjectEditor {
     }
   }
 
-  /// Gives an object the values that a new one has.
+  /// Gives an object the values of a new object.
   func reset(_ table: TableWriter, _ row: UInt64) throws(StorageError) {
     for (position, column) in table.schema.columns.enumerated()
     where !column.isCompanion && column.index != .unique {
@@ -355,10 +359,10 @@ struct ObjectEditor {
 }
 
 extension ObjectEditor.Place {
-  /// The links of the cell to objects that are not there; of a list in order.
+  /// The links of the cell to objects that are not in the file. The links of a list are in the order of the list.
   func links() throws(StorageError) -> [AbsentLink] { try table.absentLinks(of: position, row) }
 
-  /// Changes them. Where the table has none yet, a column for them is made.
+  /// Changes the waiting links of the cell. If the table has no column for such links, this method adds one.
   func changeLinks(_ change: (inout [AbsentLink]) -> Void) throws(StorageError) {
     guard column.canLink else { return }
     let old = try links()

@@ -1,13 +1,13 @@
-/// Values as instructions have them, and what all of an object holds.
+/// Values in the form of instructions, and the instructions that tell the whole content of an object.
 extension ObjectTeller {
-  /// A row whose content is told.
+  /// A row whose content is turned into instructions.
   struct ToldRow {
     var key: UInt64
-    /// The values of all columns. They are nil if they can be read from the table; a row that was just made can't be read there.
+    /// The values of all columns; nil if they can be read from the table. A row that was just made can't be read there.
     var values: [Value]?
     var table: TableWriter
 
-    /// The links of a cell to rows that are not there.
+    /// The links of a cell to rows that are not in the file.
     fileprivate func absentLinks(of position: Int) throws(StorageError) -> [AbsentLink] {
       guard let values else { return try table.absentLinks(of: position, key) }
       let owner = table.schema.columns[position]
@@ -37,9 +37,9 @@ extension ObjectTeller {
     }
   }
 
-  /// A value of a cell or an element; links name their objects.
+  /// The instruction value for a value of a cell or an element. Links name their objects.
   ///
-  /// - Precondition: the column is none of links to embedded rows.
+  /// - Precondition: the column does not link to embedded rows.
   func instructionValue(
     _ value: Value, _ column: Column, _ tables: OpenTables
   ) throws(StorageError) -> InstructionValue {
@@ -78,7 +78,7 @@ extension ObjectTeller {
     return made
   }
 
-  /// The instructions that give a new embedded object the content of the row that an element or a value links to.
+  /// The instructions that give a new embedded object the content of the row to which an element or a value links.
   func embeddedContents(
     of row: UInt64, _ column: Column, at path: InstructionPath, _ object: ChangesetMaker.SyncedObject,
     _ table: TableWriter
@@ -103,7 +103,7 @@ extension ObjectTeller {
     let column = table.schema.columns[position]
     let absent = try row.absentLinks(of: position)
     if value == column.defaultValue, absent.isEmpty {
-      // Elsewhere the property may be null in a new object.
+      // The default is told, because elsewhere the property may be null in a new object.
       return column.isCollection || value == .null ? [] : [.set(path, .value(value), isDefault: true)]
     }
     switch (column.collection, value) {
@@ -221,7 +221,7 @@ extension TableWriter {
       column, ofRow: row, in: root.clusters, dictionary: dictionary, editor.access())
   }
 
-  /// The links to rows that are not there of a cell.
+  /// The links of a cell to rows that are not in the file.
   func absentLinks(of position: Int, _ row: UInt64) throws(StorageError) -> [AbsentLink] {
     guard hasCompanions,
       let links = schema.position(of: .absentLinks(of: schema.columns[position].id))
@@ -229,7 +229,7 @@ extension TableWriter {
     return try absentLinks(Companions(owner: position, absentLinks: links), row)
   }
 
-  /// The id of an element of a list, and that of the place it was moved to, or none.
+  /// The id of a list element, and the place to which it was moved, which is `.none` if it was never moved.
   func elementIDs(
     at index: Int, ofList position: Int, _ row: UInt64
   ) throws(StorageError) -> (id: ElementID, place: ElementID) {
@@ -248,7 +248,8 @@ extension TableWriter {
     return (ElementID(stored: UInt64(bitPattern: id)), place)
   }
 
-  /// The steps from a cell to the link to an embedded row in it; nil where it has none. Takes time in proportion to the elements before the link.
+  /// The steps from a cell to its link to an embedded row; nil if it has no such link. Takes time in proportion to the
+  /// number of elements before the link.
   func step(
     toLink target: UInt64, _ position: Int, _ row: UInt64
   ) throws(StorageError) -> [InstructionPath.Step]? {

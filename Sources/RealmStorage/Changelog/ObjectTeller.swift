@@ -1,12 +1,13 @@
-/// Tells what objects hold as instructions: objects are named by their primary keys, properties by their names, elements of lists by their ids.
+/// Turns the content of objects into instructions, which name objects by their primary keys, properties by their names,
+/// and list elements by their ids.
 class ObjectTeller {
-  /// Primary keys of rows, which never change: to read one costs more than to keep it.
+  /// The primary keys of rows. They never change, and to read a key costs more than to keep it.
   private var keys: [LinkTarget: Value] = [:]
   /// The places of embedded rows. An embedded row stays at its place until it is removed.
   private(set) var owned: [LinkTarget: Place] = [:]
   private static let mostKept = 1 << 14
 
-  /// A place in an object: of a property, or of an embedded object.
+  /// A place in an object: a property, or an embedded object.
   struct Place {
     var object: ChangesetMaker.SyncedObject
     var path: InstructionPath?
@@ -16,9 +17,9 @@ class ObjectTeller {
     }
   }
 
-  /// The name of the object that a row is.
+  /// The name of the object that stands in a row.
   ///
-  /// - Throws: `.corrupted` where there is no such row.
+  /// - Throws: `.corrupted` if there is no such row.
   func name(_ row: LinkTarget, _ tables: OpenTables) throws(StorageError) -> ObjectName {
     guard let table = try tables.writer(id: row.table) else {
       throw tables.editor.store.corrupted(.link, .null)

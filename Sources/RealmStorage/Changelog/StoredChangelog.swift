@@ -1,11 +1,12 @@
-/// The changelog as it stands in a synced file (FORMAT.md, "Changelog"): the changesets of this file that no server has acknowledged yet, by their sequence.
+/// The changelog as it stands in a synced file (FORMAT.md, "Changelog"). It holds the changesets of this file that no
+/// server has acknowledged yet, by their sequence.
 package struct StoredChangelog {
   package let state: ChangelogState
   let tree: Ref
 
   init(state: ChangelogState, tree: Ref) { (self.state, self.tree) = (state, tree) }
 
-  /// What stands below the slot of a version. Nil for a file that is not synced.
+  /// Reads the changelog from the named slots of a version. The result is nil for a file that is not synced.
   ///
   /// - Throws: `.corrupted`.
   init?(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError) {
@@ -18,7 +19,7 @@ package struct StoredChangelog {
     tree = slot.root
   }
 
-  /// How many changesets there are. O(log n).
+  /// The number of changesets. O(log n).
   package func count(_ reader: any NodeReader) throws(StorageError) -> Int {
     guard !tree.isNull else { return 0 }
     let access = reader.access()
@@ -26,9 +27,9 @@ package struct StoredChangelog {
     return Int(clamping: try OrderedTree.count(tree, access)) - Int(clamping: others)
   }
 
-  /// Calls `body` with each changeset from a sequence on, in order, until it answers false.
+  /// Calls `body` with each changeset from a sequence on, in order, until `body` returns false.
   ///
-  /// - Throws: `.corrupted`, also where a changeset is none; what `body` throws.
+  /// - Throws: `.corrupted`, also if the bytes of a changeset can't be read; and what `body` throws.
   package func forEach(
     from sequence: UInt64 = 0, _ reader: any NodeReader,
     _ body: (StoredChangeset) throws(StorageError) -> Bool
@@ -49,7 +50,7 @@ package struct StoredChangelog {
     }
   }
 
-  /// A changeset; nil where there is none of that sequence.
+  /// The changeset with a sequence; nil if there is none.
   package func changeset(
     _ sequence: UInt64, _ reader: any NodeReader
   ) throws(StorageError) -> StoredChangeset? {
@@ -59,7 +60,7 @@ package struct StoredChangelog {
     return found
   }
 
-  /// A value that a changeset names by its hash.
+  /// A long value that a changeset names by its hash; nil if there is none.
   package func chunk(
     _ hash: [UInt8], of sequence: UInt64, _ reader: any NodeReader
   ) throws(StorageError) -> [UInt8]? {
@@ -74,8 +75,8 @@ package struct StoredChangelog {
     }
   }
 
-  /// A search for the changesets that change objects, as the file has them now. It reads what tells them once, which takes about 16 bytes for each object that a changeset
-  /// changes.
+  /// A search for the changesets that change objects, in the present state of the file. This method reads the index
+  /// once, which takes about 16 bytes of memory for each object that a changeset changes.
   ///
   /// - Throws: `.corrupted`.
   package func search(_ reader: any NodeReader) throws(StorageError) -> ChangesetSearch {
@@ -96,10 +97,11 @@ package struct StoredChangelog {
 package struct ChangesetSearch {
   /// The runs of the index.
   fileprivate var runs: [[UInt8]] = []
-  /// The changesets that the index does not have yet, by the hashes of the objects.
+  /// The sequences of the changesets that the index does not have yet, by the hashes of their objects.
   fileprivate var unindexed: [UInt64: [UInt64]] = [:]
 
-  /// The sequences of the changesets that change an object, growing. Others may be among them, whose objects share the hash of its name.
+  /// The sequences of the changesets that change an object, in ascending order. They may include changesets of another
+  /// object whose name has the same hash.
   package func sequences(of object: ObjectName, table: UInt32) -> [UInt64] {
     let hash = ObjectHash(table, object.key)
     var found = unindexed[hash.word] ?? []
@@ -109,25 +111,25 @@ package struct ChangesetSearch {
   }
 }
 
-/// What a synced file knows beside its changesets.
+/// What a synced file stores beside its changesets.
 package struct ChangelogState: Sendable, Equatable {
-  /// That of the next changeset; from 1.
+  /// The sequence of the next changeset. The first one is 1.
   package var nextSequence: UInt64 = 1
   /// The last stamp that was given or seen.
   package var lastStamp = Stamp(word: 0)
-  /// The counter of the next element of a list; 2^32 when all are given.
+  /// The counter of the next id of a list element; 2^32 when all counters are used.
   package var nextElement: UInt64 = 1
-  /// The milliseconds that are added to the time of the machine, as a server told them last.
+  /// The milliseconds that are added to the time of the machine, as the server told them last.
   package var clockOffset: Int64 = 0
-  /// The number that stands for this file in ids of elements. It was another one while the file was another replica.
+  /// The number that stands for this file in ids of elements. The file had another number while it was another replica.
   package var replica: UInt32 = ElementID.own
   /// The version of the server's log that the file has applied; nil before its first registration.
   package var base: UInt64?
-  /// The newest query set.
+  /// The number of the newest query set.
   package var querySet: UInt64 = 0
-  /// The objects of the changesets up to this one are found by runs of the index.
+  /// The sequence up to which the runs of the index have the objects of all changesets.
   var indexed: UInt64 = 0
-  /// So many objects do the changesets behind it change, each counted for each changeset.
+  /// The sum of the numbers of objects in the changesets behind `indexed`.
   var unindexedObjects: UInt64 = 0
 
   package init() {}
@@ -144,11 +146,11 @@ package struct ChangelogState: Sendable, Equatable {
     static let clockOffset = 64
     static let size = 72
   }
-  /// The base of a file that was never registered.
+  /// The stored base of a file that was never registered.
   static let noBase = UInt64.max
   static let mostElements = UInt64(1) << 32
 
-  /// Nil for bytes that are none.
+  /// The state in stored bytes; nil if the bytes are not a valid state.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Layout.size else { return nil }
     nextSequence = bytes.load(UInt64.self, at: Layout.nextSequence)
@@ -185,22 +187,23 @@ package struct ChangelogState: Sendable, Equatable {
   }
 }
 
-/// A changeset with what is kept beside it.
+/// A changeset with what is stored beside it.
 package struct StoredChangeset: Sendable, Equatable {
   package var sequence: UInt64
   package var stamp: Stamp
-  /// The version of the server's log that the file had applied when it was made; nil where that was none.
+  /// The version of the server's log that the file had applied when the changeset was made; nil if there was none.
   package var base: UInt64?
-  /// The newest query set then.
+  /// The number of the newest query set when the changeset was made.
   package var querySet: UInt64
-  /// Of the objects that it changes, growing.
+  /// The hashes of the objects that the changeset changes, in ascending order.
   var hashes: [UInt64]
-  /// As of `Changeset.bytes`.
+  /// The bytes of the changeset, in the form of `Changeset.bytes`.
   package var bytes: [UInt8]
-  /// As of `Changeset.bytes`: what makes the changeset undone. The instructions of an object are applied from the last to the first, after
-  /// the object was removed where the changeset created it. Empty where nothing else is to be undone.
+  /// The changeset that undoes this one, in the form of `Changeset.bytes`. The instructions of an object are applied
+  /// from the last to the first, after the object was removed if the changeset created it. It is empty if nothing else
+  /// has to be undone.
   package var undo: [UInt8] = []
-  /// The undo tells also which objects are to be removed.
+  /// True if the undo also says which objects have to be removed.
   package var isUndoComplete = false
 
   private enum Layout {
@@ -221,7 +224,7 @@ package struct StoredChangeset: Sendable, Equatable {
     (self.hashes, self.bytes, self.undo) = (hashes, bytes, undo)
   }
 
-  /// Nil for bytes that are none.
+  /// The changeset in stored bytes; nil if they are damaged.
   init?(_ sequence: UInt64, _ stored: [UInt8]) {
     guard stored.count >= Layout.hashes else { return nil }
     let count = stored.load(UInt32.self, at: Layout.hashCount)
@@ -239,7 +242,7 @@ package struct StoredChangeset: Sendable, Equatable {
     undo = Array(stored[end...])
   }
 
-  /// What stands in the tree.
+  /// The bytes that stand in the tree.
   var stored: [UInt8] {
     var made: [UInt8] = []
     made.reserveCapacity(Layout.hashes + 8 * hashes.count + bytes.count + undo.count)

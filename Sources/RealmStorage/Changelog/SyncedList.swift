@@ -1,15 +1,16 @@
-/// A list whose elements are found by their ids, with those that are not shown: links to objects that are not there.
+/// A list whose elements are found by their ids. It includes the hidden elements, which are links to objects that are
+/// not in the file.
 ///
-/// - Precondition: the companions of the table are kept by who calls.
+/// - Precondition: the caller keeps the companions of the table (`areCompanionsKept`).
 struct SyncedList {
   let place: ObjectEditor.Place
-  /// Holds long lists in memory; nil where none is to be held.
+  /// The long lists that are held in memory; nil if none may be held.
   private let collections: EditedCollections?
 
-  /// - Throws: `.corrupted` where what goes with the list does not fit it.
+  /// - Throws: `.corrupted` if the companions of the list do not fit it.
   init(place: ObjectEditor.Place, _ collections: EditedCollections? = nil) throws(StorageError) {
     (self.place, self.collections) = (place, collections)
-    // It was looked at when it was read into memory.
+    // The companions were checked when the list was read into memory.
     if opened != nil { return }
     let count = try table.listCount(place.position, ofRow: place.row) ?? 0
     let places = try usedPlaces().flatMap { (places) throws(StorageError) in
@@ -24,23 +25,24 @@ struct SyncedList {
 
   private var table: TableWriter { place.table }
   private var row: UInt64 { place.row }
-  /// The list as it is in memory.
+  /// The list in memory; nil if it is not held there.
   var opened: EditedCollections.OpenedList? { collections?.list(place) }
 
   /// Where an element stands.
   enum Standing: Equatable {
     /// At a position in the list.
     case shown(Int)
-    /// At a position among the links to objects that are not there.
+    /// At a position among the links to objects that are not in the file.
     case absent(Int)
   }
 
-  /// Between two elements: before the one at a position that is shown, and before one of the links that are not.
+  /// A gap between two elements: before the shown element at position `shown`, and before the hidden link at position
+  /// `absent`.
   private struct Gap {
     var shown: Int
     var absent: Int
 
-    /// So many elements of both kinds stand before it.
+    /// The number of elements of both kinds before the gap.
     var rank: Int { shown + absent }
   }
 
@@ -55,13 +57,15 @@ struct SyncedList {
 
   private func count() throws(StorageError) -> Int { try table.listCount(ids(), ofRow: row) ?? 0 }
 
-  /// So many elements are looked at first, from each end.
+  /// The number of elements that are looked at first, from each end.
   private static let firstBlock = 32
-  /// A list is read into memory when all of it was looked at so often: to look at an element takes a fraction of what it takes to put it into a sequence.
+  /// A list is read into memory when more elements were looked at than this many times its length. To look at an
+  /// element takes a fraction of the time that it takes to put it into a sequence.
   private static let looksBeforeReading = 32
 
-  /// The element of an id; nil where there is none. In a list that is not in memory it takes time in proportion to the elements between it and the nearer end: most of what is looked for was appended, or stands
-  /// before all.
+  /// The element with an id; nil if there is none. In a list that is not in memory, this takes time in proportion to
+  /// the number of elements between the element and the nearer end. Most elements that are looked for were appended, or
+  /// stand before all others.
   func find(_ id: ElementID) throws(StorageError) -> Standing? {
     if let opened { return opened.elements.standing(of: id.stored) }
     let (found, looked) = try search(id)
@@ -69,7 +73,7 @@ struct SyncedList {
     return found
   }
 
-  /// - Returns: the element, and how many were looked at.
+  /// - Returns: the element, and the number of elements that were looked at.
   private func search(_ id: ElementID) throws(StorageError) -> (found: Standing?, looked: Int) {
     let value = Value.int(Int64(bitPattern: id.stored))
     let links = try place.links()
@@ -104,10 +108,11 @@ struct SyncedList {
     return nil
   }
 
-  /// Notes how many elements were looked at. Where these are many more than the list has, it is read into memory.
+  /// Notes how many elements were looked at. If the sum is much greater than the length of the list, the list is read
+  /// into memory.
   func note(_ looked: Int) throws(StorageError) {
     table.tables.elementSteps += looked
-    // Near the ends no sequence is faster.
+    // Near the ends a sequence is not faster.
     guard let collections, looked > 2 * Self.firstBlock else { return }
     let all = collections.note(looked, of: place)
     let count = try countOfAll()
@@ -115,7 +120,7 @@ struct SyncedList {
     try collections.open(place, read)
   }
 
-  /// All elements; nil where ids repeat, as in a damaged file only.
+  /// All elements; nil if ids repeat, which happens only in a damaged file.
   private func sequence() throws(StorageError) -> ElementSequence? {
     let all = try values(of: ids())
     var places: [UInt64] = []
@@ -136,7 +141,7 @@ struct SyncedList {
     return ElementSequence(elements)
   }
 
-  /// The numbers in a companion; 0 for null.
+  /// The numbers in a companion column, with 0 for null.
   private func values(of position: Int) throws(StorageError) -> [UInt64] {
     guard let list = try table.list(position, ofRow: row) else { return [] }
     var found: [UInt64] = []
@@ -162,7 +167,7 @@ struct SyncedList {
     return found
   }
 
-  /// Directly behind an element, or before all.
+  /// The gap directly behind an element, or before all elements for `.none`.
   private func gap(behind left: ElementID) throws(StorageError) -> Gap {
     guard left != .none else { return Gap(shown: 0, absent: 0) }
     if let opened {
@@ -182,7 +187,7 @@ struct SyncedList {
     }
   }
 
-  /// What an element links to, where that is not there.
+  /// The target of an element that links to an object that is not in the file; nil for other elements.
   func link(of id: ElementID) throws(StorageError) -> AbsentLink? {
     if let opened {
       let target = opened.elements.target(of: id.stored)
@@ -193,7 +198,8 @@ struct SyncedList {
 
   // MARK: - Changing
 
-  /// - Parameter isNew: no list has an element or a place of the id; else that is looked for, which takes time in proportion to a list that is not in memory.
+  /// - Parameter isNew: true if no list has an element or a place with this id. Otherwise this method checks that,
+  ///   which takes time in proportion to a list that is not in memory.
   func insert(
     _ content: ObjectEditor.Content, id: ElementID, behind left: ElementID, isNew: Bool
   ) throws(StorageError) {
@@ -202,7 +208,7 @@ struct SyncedList {
     try insert(content, id, place: 0, at: gap(behind: left))
   }
 
-  /// - Parameter moved: the id of the place that the element was moved to, or 0.
+  /// - Parameter moved: the id of the place to which the element was moved, or 0.
   private func insert(
     _ content: ObjectEditor.Content, _ id: ElementID, place moved: UInt64, at gap: Gap
   ) throws(StorageError) {
@@ -258,7 +264,8 @@ struct SyncedList {
     _ = try table.removeElements(range, ofList: place.position, ofRow: row)
   }
 
-  /// Gives an element another value, which may be a link to an object that is not there: then it is shown no more.
+  /// Gives an element another value. If this is a link to an object that is not in the file, the element becomes
+  /// hidden.
   func set(_ content: ObjectEditor.Content, id: ElementID) throws(StorageError) {
     switch (try required(id), content) {
     case (.shown(let index), .value(let value)):
@@ -284,7 +291,7 @@ struct SyncedList {
     }
   }
 
-  /// An element is shown no more: it links to an object that is not there.
+  /// Hides an element, because the object that it links to is not in the file any more.
   func hide(_ index: Int, _ target: UInt32, _ key: Value) throws(StorageError) {
     let (id, moved) = try table.elementIDs(at: index, ofList: place.position, row)
     let absent: Int
@@ -305,8 +312,9 @@ struct SyncedList {
   }
 
   /// - Parameters:
-  ///   - moved: the id of its new place; its own id for one that counts as never moved.
-  ///   - isNew: no list has an element or a place of that id; else that is looked for, which takes time in proportion to a list that is not in memory.
+  ///   - moved: the id of its new place; its own id for an element that counts as never moved.
+  ///   - isNew: true if no list has an element or a place with the id `moved`. Otherwise this method checks that, which
+  ///     takes time in proportion to a list that is not in memory.
   func move(
     _ id: ElementID, place moved: ElementID, behind left: ElementID, isNew: Bool
   ) throws(StorageError) {
@@ -323,7 +331,7 @@ struct SyncedList {
       try insert(
         .absent(table: link.table, key: link.primaryKey), id, place: stored, at: gap(behind: left))
     case .shown(let old):
-      // As without the element.
+      // The positions are counted as if the element were not in the list.
       try place.changeLinks { links in
         for link in links.indices where links[link].listPosition > old { links[link].shift(by: -1) }
       }
@@ -351,7 +359,7 @@ struct SyncedList {
     }
   }
 
-  /// The same of a list in memory.
+  /// Moves an element of a list in memory.
   private func move(
     _ id: ElementID, place moved: UInt64, behind left: ElementID, _ opened: EditedCollections.OpenedList
   ) throws(StorageError) {
@@ -363,7 +371,7 @@ struct SyncedList {
       guard let found = opened.elements.rank(of: left.stored) else {
         throw table.doesNotFit(.noElement, place.column)
       }
-      // As without the element.
+      // The rank is counted as if the element were not in the list.
       target = found < rank ? found + 1 : found
     }
     let old = opened.elements.shown(amongFirst: rank)
@@ -376,7 +384,7 @@ struct SyncedList {
 
   // MARK: - Places
 
-  /// The column of the places, where the list has some.
+  /// The column of the places; nil if the list has no places.
   func usedPlaces() throws(StorageError) -> Int? {
     guard let places = table.schema.position(of: .elementPlaces(of: place.column.id)),
       try table.listCount(places, ofRow: row) ?? 0 > 0
@@ -384,7 +392,7 @@ struct SyncedList {
     return places
   }
 
-  /// - Parameter id: 0 for an element that was never moved.
+  /// - Parameter id: the id of the place; 0 for an element that was never moved.
   private func setPlace(_ id: UInt64, at index: Int) throws(StorageError) {
     var places = try usedPlaces()
     if places == nil, id != 0 {
@@ -400,14 +408,15 @@ struct SyncedList {
 }
 
 extension AbsentLink {
-  /// The position of the element which the link stands before, of a link that waits in a list.
+  /// The position of the element before which a waiting link of a list stands.
   var listPosition: Int { if case .before(let position) = place { position } else { 0 } }
 
   fileprivate mutating func shift(by count: Int) { place = .before(listPosition + count) }
 }
 
 extension TableWriter {
-  /// Removes an object. Links to it wait for another one of its primary key, where they stood; those within lists and maps that stand in a value become null.
+  /// Removes an object. Links to it wait, where they stood, for another object with its primary key. Links in lists and
+  /// maps that stand in a value become null.
   func removeLeavingLinks(_ row: UInt64) throws(StorageError) {
     guard let column = schema.primaryKey, let key = try value(column, ofRow: row) else { return }
     for link in try links.links(to: row) where link.table != schema.id || link.source != row {
@@ -451,7 +460,7 @@ extension TableWriter {
       let waiting = keys.map { AbsentLink(table: link.table, primaryKey: link.primaryKey, place: .key($0)) }
       try place.changeLinks { $0 += waiting }
     case .list:
-      // It may link to the row many times.
+      // The list may have many links to the row.
       let collections = EditedCollections()
       var index = try listCount(place.position, ofRow: place.row) ?? 0
       while index > 0 {

@@ -1,6 +1,7 @@
-/// The links of a set or a map to objects that are not there, in memory. Each is found in O(1).
+/// The waiting links of a set or a map in memory, which are its links to objects that are not in the file. A link is
+/// found in O(1).
 final class WaitingLinks {
-  /// In the order in which they came. Nil of those that were removed.
+  /// The links in the order in which they were added. An entry is nil if its link was removed.
   private var links: [AbsentLink?]
   private var places: [AbsentLink: Int] = [:]
   var isChanged = false
@@ -12,7 +13,7 @@ final class WaitingLinks {
 
   var all: [AbsentLink] { links.compactMap { $0 } }
 
-  /// That of the same key, or to the same object.
+  /// The link with the same key, or to the same object.
   func find(_ link: AbsentLink) -> AbsentLink? { places[link.name].flatMap { links[$0] } }
 
   func remove(_ link: AbsentLink) {
@@ -21,7 +22,7 @@ final class WaitingLinks {
     isChanged = true
   }
 
-  /// - Precondition: there is none of the same key, or to the same object.
+  /// - Precondition: there is no link with the same key, or to the same object.
   func add(_ link: AbsentLink) {
     places[link.name] = links.count
     links.append(link)
@@ -30,7 +31,7 @@ final class WaitingLinks {
 }
 
 extension AbsentLink {
-  /// What no two links of a set or a map share: of a map the key, of a set the object.
+  /// The part in which all links of a set or a map differ: the key in a map, the object in a set.
   fileprivate var name: AbsentLink {
     if case .key = place { AbsentLink(table: 0, primaryKey: .null, place: place) } else { self }
   }
@@ -40,27 +41,28 @@ extension AbsentLink {
 
 /// Links that wait in sets and maps.
 extension ObjectEditor {
-  /// The link that waits in the place of another one: of the same key, or to the same object.
+  /// The waiting link with the same key, or to the same object, as another link; nil if there is none.
   func waiting(_ link: AbsentLink, in place: Place) throws(StorageError) -> AbsentLink? {
     guard place.column.canLink else { return nil }
     if let links = try collections.links(place) { return links.find(link) }
     return try place.links().first { $0.hasName(of: link) }
   }
 
-  /// Removes such a link.
+  /// Removes the waiting link with the same key, or to the same object.
   func removeWaiting(_ link: AbsentLink, in place: Place) throws(StorageError) {
     guard place.column.canLink else { return }
     if let links = try collections.links(place) { return links.remove(link) }
     try place.changeLinks { links in links.removeAll { $0.hasName(of: link) } }
   }
 
-  /// Removes the link of a set to an object that has come, where the link has not found it yet.
+  /// Removes the waiting link of a set to an object that is in the file by now. The link may not have been resolved
+  /// yet.
   func removeWaiting(of value: InstructionValue, in place: Place) throws(StorageError) {
     guard case .link(let object) = value, let target = try tables.writer(object.table) else { return }
     try removeWaiting(AbsentLink(memberOf: target.schema.id, object.key), in: place)
   }
 
-  /// Adds a link, where there is no such link.
+  /// Adds a link if there is no link with the same key, or to the same object.
   func addWaiting(_ link: AbsentLink, in place: Place) throws(StorageError) {
     guard place.column.canLink else { return }
     if let links = try collections.links(place) {
@@ -72,9 +74,10 @@ extension ObjectEditor {
     }
   }
 
-  /// Puts into the file what waits in a cell, or in embedded objects that it owns, before it is read as it stands there.
+  /// Writes the waiting links of a cell, or of collections in the embedded objects that it owns, to the file, before
+  /// the cell is read there.
   ///
-  /// - Parameter embedded: the one that is meant, with those in it; nil for all.
+  /// - Parameter embedded: the embedded object to which this is limited, with those in it; nil for all.
   func flush(_ cell: Place, _ embedded: UInt64? = nil) throws(StorageError) {
     guard !collections.areEmpty else { return }
     try tables.knowing { () throws(StorageError) in

@@ -1,8 +1,9 @@
-/// Looks at the changelog of a synced file: that each changeset can be read, and is found by the objects that it changes.
+/// Checks the changelog of a synced file: each changeset must be readable, and must be found by the objects that it
+/// changes.
 enum ChangelogCheck {
-  /// Takes time in proportion to the changelog. Answers how many changesets there are.
+  /// Takes time in proportion to the changelog. Returns the number of changesets.
   ///
-  /// - Throws: `.corrupted`, of the first thing that is wrong.
+  /// - Throws: `.corrupted` for the first thing that is wrong.
   static func run(_ catalogue: Catalogue, _ reader: any NodeReader) throws(StorageError) -> UInt64 {
     guard let changelog = try StoredChangelog(catalogue, reader.access()), !changelog.tree.isNull else {
       return 0
@@ -37,7 +38,7 @@ enum ChangelogCheck {
       return true
     }
     let runs = try ChangelogIndex.keys(ofLevel: nil, changelog.tree, reader.access()).count
-    // Runs may still tell of changesets that were acknowledged.
+    // Runs may still have entries of changesets that were acknowledged.
     guard known.allSatisfy({ $0.sequence <= changelog.state.indexed }),
       changesets + chunks + UInt64(runs) == found
     else { throw damage }
@@ -54,7 +55,7 @@ enum ChangelogCheck {
     return entries
   }
 
-  /// Nil where a table is not there.
+  /// The hashes of objects, sorted; nil if a table does not exist.
   private static func hashes(_ objects: [ObjectInstructions], _ tables: [TableSchema]) -> [UInt64]? {
     var hashes: [UInt64] = []
     for object in objects {
@@ -67,7 +68,7 @@ enum ChangelogCheck {
 }
 
 extension Changeset {
-  /// The hashes and lengths of the long values that stand elsewhere.
+  /// The hashes and lengths of the long values that are stored outside of the changeset.
   fileprivate var chunks: [[UInt8]: Int] {
     var found: [[UInt8]: Int] = [:]
     func look(_ value: InstructionValue) {

@@ -1,4 +1,5 @@
-/// Verifies of a row what goes with its cells: that a list with ids has one for each element and no id twice, and that links to rows that are not there fit their cells.
+/// Verifies the companions of a row's cells: a list with ids must have one id for each element and no id twice, and
+/// links to rows that do not exist must fit their cells.
 struct CompanionCheck {
   private struct Owner {
     var column: Column
@@ -11,7 +12,7 @@ struct CompanionCheck {
   private let dictionaries: ColumnTrees
   private let owners: [Owner]
 
-  /// A link to a row that is not there, and the cell that has it.
+  /// A link to a row that does not exist, and the cell that has it.
   typealias Found = (link: AbsentLink, source: AbsentLinkIndex.Source)
 
   init(_ schema: TableSchema, _ root: TableRoot) {
@@ -29,7 +30,7 @@ struct CompanionCheck {
 
   var isNeeded: Bool { !owners.isEmpty }
 
-  /// Calls `body` with each link of a row to a row that is not there.
+  /// Verifies a row, and calls `body` with each of its links to a row that does not exist.
   ///
   /// - Throws: `.corrupted`.
   func check(

@@ -1,4 +1,4 @@
-/// What the meta pages of a file say.
+/// The content of the meta pages of a file, and facts of the version that was opened.
 package struct FileInfo: Sendable {
   package struct Page: Sendable {
     package var state: State
@@ -7,7 +7,7 @@ package struct FileInfo: Sendable {
     package var time: UInt64
     package var pageCount: Int
     package var isClean: Bool
-    /// The page has the number of the last draft, and not that of the format.
+    /// True if the page has the number of the last draft instead of that of the format.
     package var isLastDraft = false
   }
 
@@ -22,28 +22,29 @@ package struct FileInfo: Sendable {
   package var fileID: [UInt8]
   package var isEncrypted: Bool
   package var fileLength: UInt64
-  /// The version that was opened, and its facts.
+  /// The number of the version that was opened. The facts that follow are about this version.
   package var version: UInt64
   package var schemaVersion: UInt64
   package var treeCount: Int
   package var tableCount: Int
-  /// Of all tables.
+  /// The number of rows of all tables.
   package var rowCount: Int
-  /// Of a synced file, those that are not acknowledged; nil for a file that is not synced.
+  /// The number of changesets of a synced file that are not acknowledged; nil for a file that is not synced.
   package var changesetCount: Int?
-  /// Nanoseconds since 1970 of the last recovery that found a meta page rejected, and the version it opened.
+  /// The time of the last recovery that rejected a meta page, in nanoseconds since 1970, and the version that it
+  /// opened.
   package var lastRecovery: (time: UInt64, version: UInt64)?
-  /// Both meta pages are whole, marked clean and name one version.
+  /// True if both meta pages are sound, marked clean and name one version.
   package var isCleanlyClosed: Bool
-  /// A library of the last draft wrote the file, and none of the format has: see `MetaPage.lastDraft`.
+  /// True if a library of the last draft wrote the file, and no library of the format did: see `MetaPage.lastDraft`.
   package var isLastDraft: Bool { pages.allSatisfy { $0.isLastDraft || $0.state != .sound } }
 
-  /// The meta pages alone; needs nothing of what they lead to, which may be damaged.
+  /// Reads only the meta pages. The nodes that they lead to may be damaged.
   package static func pages(of database: Database) throws(StorageError) -> [Page] {
     try readPages(of: database).map(\.page)
   }
 
-  /// Each meta page, with its content where it is sound.
+  /// Each meta page, with its content if it is sound.
   private static func readPages(
     of database: Database
   ) throws(StorageError) -> [(page: Page, meta: MetaPage?)] {
@@ -95,7 +96,7 @@ package struct FileInfo: Sendable {
     treeCount = try snapshot.treeNames().count
     let tables = try snapshot.tables()
     tableCount = tables.count
-    // Forged counts may be more than there is a number for.
+    // The sum of forged counts may exceed the greatest number.
     rowCount = tables.reduce(0) { sum, table in
       let (next, overflow) = sum.addingReportingOverflow(table.count)
       return overflow ? .max : next
@@ -108,12 +109,12 @@ package struct FileInfo: Sendable {
 }
 
 extension NodeStore {
-  /// Whether who wrote a meta page had the key; of a plain file every sound page is authentic.
+  /// True if the writer of a meta page had the key. In a plain file every sound page is authentic.
   func isAuthentic(_ page: [UInt8]) -> Bool { cipher.map { MetaPage.isAuthentic(page, cipher: $0) } ?? true }
 }
 
 extension Snapshot {
-  /// All tables but hidden ones, by id. Reads what each starts from, not its rows.
+  /// All tables except hidden ones, by id. Reads the node that each table starts from, but not its rows.
   package func tables() throws(StorageError) -> [Table] {
     let access = access()
     let catalogue = try Catalogue(root, access)

@@ -1,32 +1,32 @@
-/// What a node of a file belongs to.
+/// The part of the database that a node of a file belongs to.
 package struct FilePart: Hashable, Sendable {
   package enum Role: String, Sendable {
-    /// Facts of the whole database, schemas, and the roots of all else.
+    /// Facts of the whole database, the schemas, and the roots of all other parts.
     case catalogue
     /// Rows, with their fixed-size columns.
     case table
-    /// The pieces, long values and dictionary of a column of varying size; a fixed-size column has no nodes of its
-    /// own.
+    /// The pieces, long values and dictionary of a column of varying size. A fixed-size column has no nodes of its own.
     case column
     case index
-    /// Who links to the rows of a table.
+    /// The index of the links to the rows of a table.
     case links
-    /// Who links to rows of a table that are not there.
+    /// The index of the links to rows that a table lacks.
     case absentLinks
     /// A named tree, with its long values.
     case tree
-    /// The nodes of a named slot: of the changelog, or of one that this version does not know.
+    /// The nodes of a named slot: the changelog, or a slot that this version of the library does not know.
     case slot
   }
 
   package var role: Role
   /// The name of the table, the named tree or the slot; empty for the catalogue.
   package var name = ""
-  /// The column's name, where the part is one's; of an index that this version does not know, its number.
+  /// The name of the column, if the part belongs to a column; or the number of an index that this version does not
+  /// know.
   package var column: String?
-  /// It is a hidden table, or a part of one.
+  /// True for a hidden table and its parts.
   package var isHidden = false
-  /// Names from a file may be alike: ids tell parts apart.
+  /// The ids tell parts apart, because two names from a file may be equal.
   var tableID: UInt32 = 0
   var columnID: UInt16 = 0
   /// The id of an index that this version does not know; 0 for all other parts.
@@ -85,7 +85,7 @@ extension FilePart {
 }
 
 extension StorageError {
-  /// The same, saying what the damaged node belongs to, unless that is said already.
+  /// The same error, which also names the part that the damaged node belongs to, unless it names a part already.
   func naming(_ part: FilePart) -> StorageError {
     guard case .corrupted(let found, let path) = self,
       NodeKind.allCases.contains(where: { $0.name == found.nodeKind })
@@ -97,11 +97,11 @@ extension StorageError {
   }
 }
 
-/// Where the parts of a version start: a walk over its nodes finds by it what each belongs to.
+/// The places where the parts of a version start. A walk over the nodes uses them to find the part of each node.
 struct FileParts {
-  /// In the order of a report; null where a part is empty.
+  /// The parts in the order of a report. The root of an empty part is null.
   private(set) var all: [(part: FilePart, root: Ref)] = []
-  /// What stood in the way of finding them all. What was found holds.
+  /// The error that prevented finding all parts; nil if all were found. The parts in `all` are valid anyway.
   private(set) var failure: StorageError?
   private var starts: [Ref: FilePart] = [:]
   private var schemas: [UInt32: TableSchema] = [:]
@@ -129,7 +129,7 @@ struct FileParts {
     if case .unknownFeature = error { failure = error } else { failure = failure ?? error }
   }
 
-  /// The part that starts at a node; nil for a node within one.
+  /// The part that starts at a node; nil if the node lies within a part.
   func part(startingAt ref: Ref) -> FilePart? { starts[ref] }
 
   private mutating func add(_ part: FilePart, at root: Ref) {
@@ -163,19 +163,19 @@ struct FileParts {
 
   // MARK: - Clusters
 
-  /// What of a cluster is whose.
+  /// The owners of the contents of a cluster.
   struct ClusterParts {
-    /// The column that each ref, a piece or a tree, belongs to.
+    /// For each ref of the cluster, a piece or a tree, the column that it belongs to.
     var pieces: [FilePart] = []
-    /// Bytes of each column's data in the cluster itself; the rows' keys are the table's.
+    /// The number of bytes of each column's data in the cluster itself. The rows' keys belong to the table.
     var packed: [(part: FilePart, bytes: Int)] = []
   }
 
-  /// - Parameter table: the part that the cluster belongs to: a table, or the column whose list it is a leaf of.
+  /// - Parameter table: The part that the cluster belongs to: a table, or the column that has it as a leaf of a list.
   func parts(ofCluster ref: Ref, of table: FilePart, _ access: borrowing NodeAccess) throws(StorageError)
     -> ClusterParts
   {
-    // A leaf of a list that is a tree is its column's, whole.
+    // A leaf of a list that is a tree belongs to its column as a whole.
     if table.role == .column { return ClusterParts() }
     let cluster = ClusterNode(try access.node(ref, .cluster))
     let schema = schemas[table.tableID]
@@ -183,7 +183,7 @@ struct FileParts {
     for index in 0..<cluster.columnCount {
       let descriptor = cluster.descriptor(index)
       let column = schema?.columns.first { $0.id == descriptor.column }
-      // Without a schema that knows the column it is the table's.
+      // Without a schema that knows the column, the data belong to the table.
       let part = column.flatMap { column in schema.map { .column(column, $0) } } ?? table
       parts.packed.append((part, descriptor.length))
       if descriptor.encoding.hasRefs {
@@ -195,7 +195,7 @@ struct FileParts {
 }
 
 extension Tables {
-  /// The node a table starts from; null for one that never held a row.
+  /// The node that a table starts from; null for a table that never had a row.
   static func ref(
     of id: UInt32, _ catalogue: Catalogue, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Ref {

@@ -1,43 +1,44 @@
-/// Looks at everything a version reaches: each node's checksum and structure, that no two nodes share bytes and no two
-/// commits a page, the order of keys, the counts, and the length of long values.
+/// Checks everything that a version reaches: each node's checksum and structure, that no two nodes share bytes and no
+/// two commits a page, the order of keys, the counts, and the length of long values.
 package struct IntegrityCheck {
   package private(set) var report = Report()
   private let snapshot: Snapshot
   private let store: NodeStore
   private let parts: FileParts
   private var claimed: UnitMap
-  /// As who writes makes it: a page is written by one commit only.
+  /// The same map that a writer makes: only one commit writes a page.
   private var map: PageMap
   private let fileBytes: Double
   private let progress: (Double) -> Void
 
   package struct Report: Sendable {
     package var nodes = 0
-    /// Bytes of the nodes' extents.
+    /// The number of bytes of the nodes' extents.
     package var liveBytes: UInt64 = 0
-    /// Rows of all tables and entries of all named trees.
+    /// The number of rows of all tables and of entries of all named trees.
     package var entries: UInt64 = 0
-    /// Of a synced file.
+    /// The number of changesets of a synced file.
     package var changesets: UInt64 = 0
     package var findings: [StorageError] = []
-    /// The parts that a library must know to write the file, and that this library does not know: the check did not look into them.
+    /// The parts that a library must know to write the file, and that this library does not know. The check did not
+    /// look into them.
     package var unknown: [StorageError.Feature] = []
-    /// Why not all could be looked at; it says nothing about the bytes.
+    /// The reason why not everything could be checked. It says nothing about the bytes.
     package var failure: StorageError?
     package var isClean: Bool { problem == nil }
-    /// The first thing there is to tell: damage before all else.
+    /// The most important problem: damage comes before everything else.
     package var problem: StorageError? { findings.first ?? failure }
   }
 
-  /// Checks the version a snapshot holds. Takes time in proportion to the version's size.
+  /// Checks the version of a snapshot. Takes time in proportion to the version's size.
   ///
-  /// `progress` is called now and then with the share that is done, 0 to 1.
+  /// - Parameter progress: Called now and then with the part of the check that is done, from 0 to 1.
   package static func run(_ snapshot: Snapshot, progress: @escaping (Double) -> Void = { _ in }) -> Report {
-    // Where it can't find all parts, the walk over the nodes finds out why.
+    // If this can't find all parts, the walk over the nodes finds the reason.
     let parts = FileParts(snapshot.root, snapshot.access())
     var check = IntegrityCheck(snapshot, parts, progress)
     if case .unknownFeature = parts.failure {
-      // Nobody can tell what is damage of what is not known.
+      // Damage in unknown parts can't be told from unknown content.
       check.report.failure = parts.failure
       return check.report
     }
@@ -58,7 +59,7 @@ package struct IntegrityCheck {
     fileBytes = Double(max(snapshot.base.end, 1))
   }
 
-  /// Every node once, whatever its kind; `part` is what it belongs to.
+  /// Checks every node once, whatever its kind. `part` is the part that the node belongs to.
   private mutating func checkNode(_ ref: Ref, _ part: FilePart) {
     guard !ref.isNull else { return }
     let units = store.units(ofLength: ref.length)
@@ -70,7 +71,7 @@ package struct IntegrityCheck {
     }
     report.nodes += 1
     report.liveBytes += UInt64(units * Ref.unit)
-    // The first half of the work; what the nodes mean together is the second.
+    // This is the first half of the work. The second half checks what the nodes mean together.
     if report.nodes % 256 == 0 { progress(0.5 * Double(report.liveBytes) / fileBytes) }
     do {
       for (child, part) in try children(of: ref, part) { checkNode(child, part) }
@@ -79,8 +80,8 @@ package struct IntegrityCheck {
     }
   }
 
-  /// A node's children, and what they belong to. Each node is read by a right of its own, so that decrypted nodes can be
-  /// forgotten behind it.
+  /// The children of a node, and the parts that they belong to. Each node is read by an access of its own, so that
+  /// decrypted nodes can be forgotten afterwards.
   private func children(of ref: Ref, _ part: FilePart) throws(StorageError) -> [(Ref, FilePart)] {
     let access = snapshot.access()
     _ = try access.node(ref).length
@@ -91,7 +92,8 @@ package struct IntegrityCheck {
     }
   }
 
-  /// What the nodes mean together. Only where all of them were sound: else the same is found again.
+  /// Checks what the nodes mean together. Does so only if all nodes are sound; otherwise the same damage would be found
+  /// again.
   private mutating func checkTrees() {
     guard report.isClean else { return }
     do {

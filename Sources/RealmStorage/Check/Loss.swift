@@ -1,36 +1,36 @@
-/// Something of a version that can't be read, and the node that keeps it from being read.
+/// Content of a version that can't be read, and the damaged node that prevents it.
 package struct Loss: Sendable, Equatable {
   /// The kind of content that is lost with a damaged node.
   package enum What: String, Sendable {
     /// Whole rows of a table.
     case rows
-    /// The values of one column in some rows, which have their other values.
+    /// The values of one column in some rows. These rows keep their other values.
     case cells
-    /// Entries of a named tree, keys and values.
+    /// Entries of a named tree, with keys and values.
     case entries
-    /// The values of some entries of a named tree, which have their keys.
+    /// The values of some entries of a named tree. These entries keep their keys.
     case values
     /// Whole tables, with their names and columns.
     case tables
     /// Whole named trees, with their names.
     case trees
-    /// All tables and all named trees: nothing is found without the node that is damaged.
+    /// All tables and all named trees, because nothing can be found without the damaged node.
     case everything
   }
 
-  /// Which keys they have, as far as their surroundings tell.
+  /// The keys of the lost content, as far as the nodes around it tell.
   package enum Keys: Sendable, Equatable {
     case unknown
     case rows(Range<UInt64>)
-    /// From one key up to another that is not among them; nil where there is none.
+    /// The keys from one key up to another, which is not included. The end is nil if there is none.
     case entries(from: [UInt8], below: [UInt8]?)
   }
 
   package var what: What
-  /// The table, column or tree that lost them; the catalogue where that is not known.
+  /// The table, column or tree that lost the content; the catalogue if that is not known.
   package var part: FilePart
-  /// How many there are; nil where nothing tells. Of rows, entries, tables and trees a branch tells it, which was not
-  /// compared with what is gone.
+  /// The number of lost things; nil if it is not known. The number of rows, entries, tables and trees comes from a
+  /// branch, and was not compared with the lost content.
   package var count: UInt64?
   package var keys: Keys
   package var damage: Corruption
@@ -60,7 +60,7 @@ extension Loss: CustomStringConvertible {
     }
   }
 
-  /// Keys of trees are the user's data, and those of rows are not.
+  /// The keys of trees are the user's data, so they are left out. The keys of rows are not.
   private var range: String {
     guard case .rows(let keys) = keys, !keys.isEmpty else { return "" }
     return keys.count == 1

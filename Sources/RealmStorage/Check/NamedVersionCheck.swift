@@ -1,24 +1,25 @@
-/// Looks at every version that is kept by name, as `IntegrityCheck` does at one.
+/// Checks every version that is kept by name, as `IntegrityCheck` checks one version.
 package enum NamedVersionCheck {
   package struct Finding: Sendable {
     package let name: String
-    /// The number of the version; nil where the slot does not tell it.
+    /// The number of the version; nil if the slot does not name it.
     package let version: UInt64?
     package let error: StorageError
   }
 
   package struct Report: Sendable {
-    /// Versions that were looked at.
+    /// The number of versions that were checked.
     package var versions = 0
-    /// The damage that was found in these versions, and the reasons why others could not be looked at.
+    /// The damage that was found in these versions, and the reasons why others could not be checked.
     package var findings: [Finding] = []
 
     package init() {}
   }
 
-  /// Takes time in proportion to the versions' sizes: each is looked at whole, with what it shares with others.
+  /// Takes time in proportion to the versions' sizes: each version is checked as a whole, with the nodes that it shares
+  /// with others.
   ///
-  /// - Throws: what reading the names throws.
+  /// - Throws: The errors of reading the names.
   package static func run(
     _ database: Database, progress: @escaping (Double) -> Void = { _ in }
   ) throws(StorageError) -> Report {
@@ -28,7 +29,7 @@ package enum NamedVersionCheck {
       if let kept = slot.kept, kept.isEnded { continue }
       var errors: [StorageError] = []
       do throws(StorageError) {
-        // A name that was dropped meanwhile leads to no version that could be looked at.
+        // A name that was dropped meanwhile leads to no version that could be checked.
         guard let snapshot = try database.snapshot(named: slot.name) else { continue }
         let found = IntegrityCheck.run(snapshot) { progress((Double(index) + $0) / Double(slots.count)) }
         errors = found.findings

@@ -1,15 +1,16 @@
-/// The version that the newest sound meta page names, whether it is whole or not.
+/// The version that the newest sound meta page names, even if nodes of it are damaged.
 ///
-/// Opening a database takes an older version, or none, where the newest is damaged and may have been cut short by a crash. Who
-/// wants to salvage what the newest one holds reads it as it is: each node is verified when it is touched, as ever.
+/// If the newest version is damaged, a crash may have cut it short, and opening the database takes an older version or
+/// fails. To salvage the content of the newest version, this class reads it as it is. Each node is verified when it is
+/// touched, as usual.
 package final class NewestVersion: NodeReader {
   private let storage: FileStorage
   private let store: NodeStore
   private let version: Version
-  /// The offset below which nodes are read: the end of the version, or of the file where that is shorter.
+  /// The offset below which nodes are read: the end of the version, or of the file if the file is shorter.
   private let end: UInt64
 
-  /// - Throws: as opening a database, but for damage of what the meta pages name.
+  /// - Throws: The errors of opening a database, except for damage of the nodes that the meta pages lead to.
   package static func open(path: String, key: [UInt8]?) throws(StorageError) -> NewestVersion {
     let storage = try FileStorage(path: path, readOnly: true)
     let opened = Result { () throws(StorageError) in try NewestVersion(storage, key: key) }
@@ -19,7 +20,7 @@ package final class NewestVersion: NodeReader {
 
   private init(_ storage: FileStorage, key: [UInt8]?) throws(StorageError) {
     self.storage = storage
-    // It is in no table of readers, so that who writes must take no page that was in use.
+    // This reader is in no table of readers. While it holds this lock, a writer takes no page that was in use.
     _ = try storage.lock(.unlistedReader, waits: true)
     let meta = try MetaPair(storage: storage, key: key)
     let newest = meta.pages.compactMap { $0?.version }.max { $0.number < $1.number }
@@ -34,7 +35,7 @@ package final class NewestVersion: NodeReader {
 
   deinit { Self.leave(storage) }
 
-  /// Nothing stays beside the file that was not there.
+  /// Removes the files that this reader made beside the database, and closes it.
   private static func leave(_ storage: FileStorage) {
     storage.removeOwnCompanions()
     storage.close()

@@ -1,15 +1,15 @@
-/// Reads what a version holds, goes on behind nodes that are damaged, and tells what is lost with each of them.
+/// Reads the content of a version, continues behind damaged nodes, and reports what is lost with each of them.
 ///
-/// A damaged leaf loses its rows or entries, a damaged branch all that are below it; a damaged piece, dictionary or long
-/// value loses the values that stand in it, and the rows keep their others. Nodes are verified as by every reader, so
-/// nothing is made up. Takes time in proportion to the rows, entries and bytes there are. Keys must go on in order, so no leaf
-/// is gone through twice, however a file was forged.
+/// A damaged leaf loses its rows or entries, and a damaged branch all that are below it. A damaged piece, dictionary or
+/// long value loses the values in it, and the rows keep their other values. Nodes are verified as for every reader, so
+/// no content is made up. The time is proportional to the rows, entries and bytes. Keys must be in ascending order, so
+/// no leaf is read twice, however a file was forged.
 package final class Salvage {
   /// A table whose schema can be read.
   package struct SalvagedTable: Sendable {
     package let schema: TableSchema
     let root: TableRoot
-    /// Rows as the table tells; 0 where that can't be read.
+    /// The number of rows, as the table's root says; 0 if the root can't be read.
     package var count: UInt64 { root.rows }
   }
 
@@ -17,7 +17,7 @@ package final class Salvage {
   package struct SalvagedTree: Sendable {
     package let name: String
     let root: Ref
-    /// Entries as the tree tells; 0 where that can't be read.
+    /// The number of entries, as the tree's root says; 0 if the root can't be read.
     package let count: UInt64
   }
 
@@ -26,9 +26,9 @@ package final class Salvage {
   package private(set) var tables: [SalvagedTable] = []
   /// The named trees that can be found, in the order of their names.
   package private(set) var trees: [SalvagedTree] = []
-  /// The losses found so far, in the order they were found.
+  /// The losses so far, in the order in which they were found.
   package private(set) var losses: [Loss] = []
-  /// The position in `losses` of the entry that counts the lost values of one column and damaged node.
+  /// The position in `losses` of the loss that counts the lost values for a column and a damaged node.
   private var lostCells: [CellPlace: Int] = [:]
 
   private struct CellPlace: Hashable {
@@ -38,12 +38,12 @@ package final class Salvage {
 
   /// Finds the tables and the named trees.
   ///
-  /// - Throws: where the system refuses, which tells nothing about the bytes. So does all reading.
+  /// - Throws: Errors of the system, which say nothing about the bytes. All reading throws these too.
   package init(_ source: any NodeReader) throws(StorageError) {
     self.source = source
     var catalogue = Catalogue()
     do throws(StorageError) {
-      // Damage of the named slots hides nothing that this version knows.
+      // Damage of the named slots hides nothing that this version of the library knows.
       catalogue = try Catalogue(slotsOf: source.root, source.access())
     } catch {
       try lose(.everything, of: FilePart(role: .catalogue), count: nil, keys: .unknown, error)
@@ -99,8 +99,8 @@ package final class Salvage {
     }
   }
 
-  /// Calls `body` with each entry of a named tree that can be read, in order, until it answers false; the value is nil where
-  /// it can't.
+  /// Calls `body` with each entry of a named tree that can be read, in order, until it returns false. The value is nil
+  /// if it can't be read.
   package func forEachEntry(
     of tree: SalvagedTree,
     _ body: (_ key: [UInt8], _ value: [UInt8]?) throws(StorageError) -> Bool
@@ -112,16 +112,16 @@ package final class Salvage {
       do throws(StorageError) {
         contents = try value.contents(access)
       } catch {
-        // The key after this one is this one and a zero.
+        // The next possible key is this key with a zero byte added.
         try self.lose(.values, of: part, count: 1, keys: .entries(from: key, below: key + [0]), error)
       }
       return try body(key, contents)
     }
   }
 
-  /// Notes a loss.
+  /// Records a loss.
   ///
-  /// - Throws: the error itself where it is none of damage: what the system refuses may be there all the same.
+  /// - Throws: `error` itself, if it is not about damage. Bytes that the system refuses to read may still be there.
   func lose(
     _ what: Loss.What, of part: FilePart, count: UInt64?, keys: Loss.Keys, _ error: StorageError
   ) throws(StorageError) {
@@ -129,7 +129,7 @@ package final class Salvage {
     losses.append(Loss(what: what, part: part, count: count, keys: keys, damage: damage))
   }
 
-  /// Notes that a row lost its value of a column: one loss for each node that is damaged.
+  /// Records that a row lost its value of a column. There is one loss for each column and damaged node.
   func loseCell(of part: FilePart, row key: UInt64, _ error: StorageError) throws(StorageError) {
     guard case .corrupted(let damage, _) = error else { throw error }
     let place = CellPlace(part: part, offset: damage.offset)
@@ -143,7 +143,7 @@ package final class Salvage {
   }
 }
 
-/// Describes the nodes of a tree, so that a loss can say what a damaged one held.
+/// Describes the nodes of a tree, so that a loss can say what a damaged node held.
 struct SalvagedNodes {
   var part: FilePart
   var what: Loss.What

@@ -1,20 +1,24 @@
-/// Writes what can be read of a damaged version to a new database: each row, each value and each entry that stands on sound nodes.
+/// Writes the readable content of a damaged version to a new database: each row, each value and each entry on sound
+/// nodes.
 ///
-/// Rows are made first, without what leads to other rows; then links are set, to rows that were made. Rows get keys of their own,
-/// in the order that they had. A value that is lost is the zero or the default of its column, or null. Tables that are the library's own,
-/// what is recorded for a server, and versions that are kept by name are left out. The new database is not synced.
+/// Rows are made first, without their links to other rows. Then links are set to the rows that were made. Rows get new
+/// keys, in the order of their old ones. A lost value becomes the zero or the default of its column, or null. The
+/// library's own tables, the records for a server, and versions that are kept by name are left out. The new database is
+/// not synced.
 ///
-/// All is one transaction, which takes memory for two words of each row beside what any large transaction takes.
+/// All this is one transaction. It takes memory for two words of each row, in addition to the memory of any large
+/// transaction.
 package final class SalvageCopy {
-  /// A table of the new database, and the column in the source of each of its columns.
+  /// A table of the new database, and for each of its columns the column in the source.
   private struct CopiedTable {
     let source: Salvage.SalvagedTable
     let target: WritableTable
     let columns: [(from: Int, to: Int)]
-    /// The keys of its rows in the source and in the target, both in ascending order.
+    /// The keys of the table's rows in the source and in the target, both in ascending order.
     var before: [UInt64] = []
     var after: [UInt64] = []
-    /// A row that each row of an embedded table belongs to, directly or through others; nil while it belongs to none.
+    /// For each row of an embedded table, a row that it belongs to, directly or through others; nil while it belongs to
+    /// none.
     var owners: [RowPlace?] = []
 
     func place(of row: UInt64) -> Int? {
@@ -23,7 +27,7 @@ package final class SalvageCopy {
     }
   }
 
-  /// Names a row by the place of its table in `tables`, and by its own place in that table.
+  /// The place of a row: the index of its table in `tables`, and its own index in that table.
   private struct RowPlace: Equatable {
     var table: Int
     var row: Int
@@ -32,17 +36,18 @@ package final class SalvageCopy {
   private let source: any NodeReader
   private let transaction: WriteTransaction
   private var tables: [CopiedTable] = []
-  /// The places in `tables`, by the ids of the tables in the source.
+  /// The indexes in `tables`, by the ids of the tables in the source.
   private var places: [UInt32: Int] = [:]
   private var report = SalvageReport()
 
-  /// Makes a file of what can be read, where there is none; it appears at once and whole, or not at all.
+  /// Makes a file with the readable content at a path where no file is. It appears at once and whole, or not at all.
   ///
   /// - Parameters:
-  ///   - source: the version that is read.
-  ///   - origin: the path of the file whose mode it gets.
-  ///   - trees: the names of named trees that are not written.
-  /// - Throws: `.system` with `EEXIST` where there is a file at `path`; what reading throws that is no damage; what opening and committing throw.
+  ///   - source: The version to read.
+  ///   - origin: The path of the file whose mode the new file gets.
+  ///   - trees: The names of named trees that are not written.
+  /// - Throws: `.system` with `EEXIST` if there is a file at `path`; errors of reading that are not about damage; the
+  ///   errors of opening and committing.
   package static func write(
     _ source: any NodeReader, from origin: String, to path: String, encryptionKey: [UInt8]?,
     leavingOut trees: Set<String> = []
@@ -55,9 +60,9 @@ package final class SalvageCopy {
     return report
   }
 
-  /// Writes what can be read into a database that has no tables.
+  /// Writes the readable content into a database that has no tables.
   ///
-  /// - Throws: as `write` does, but for `EEXIST`.
+  /// - Throws: The errors of `write`, except for `EEXIST`.
   package static func run(
     _ source: any NodeReader, to database: Database, leavingOut trees: Set<String> = []
   ) throws(StorageError) -> SalvageReport {
@@ -69,7 +74,7 @@ package final class SalvageCopy {
     for place in copy.tables.indices { try copy.makeRows(of: place, salvage) }
     try copy.copyTrees(salvage.trees.filter { !trees.contains($0.name) }, salvage)
     copy.report.losses = salvage.losses
-    // The rows are read once more. What is lost was told by the first reading.
+    // The rows are read a second time. The first reading has reported the losses.
     let again = try Salvage(source)
     for place in copy.tables.indices { try copy.setLinks(of: place, again) }
     try copy.removeWithoutOwner()
@@ -86,8 +91,8 @@ package final class SalvageCopy {
 
   // MARK: - Tables
 
-  /// A column can link only to a table there is. So each table is made with the columns before its first link to a later one, and
-  /// gets the others when all tables are there.
+  /// Makes the tables. A column can link only to a table that exists. So each table is made with the columns before its
+  /// first link to a later table, and gets the other columns when all tables exist.
   private func makeTables(_ found: [Salvage.SalvagedTable]) throws(StorageError) {
     let ids = Set(found.map(\.schema.id))
     var made: [UInt32: UInt32] = [:]
@@ -111,7 +116,7 @@ package final class SalvageCopy {
     for (table, columns) in rest {
       guard let target = try transaction.table(table.schema.name) else { continue }
       for column in columns {
-        // The table may have had the name of another one.
+        // The target table may have been left out because of its name.
         if column.type == .link, made[column.target] == nil {
           report.note(.column(table: table.schema.name, column: column.name))
         } else {
@@ -122,7 +127,7 @@ package final class SalvageCopy {
     }
   }
 
-  /// Answers the columns that the new table can have.
+  /// The columns that the new table can have.
   private func columns(of schema: TableSchema, among ids: Set<UInt32>) -> [Column] {
     var hasKey = false
     return schema.properties.compactMap { column in
@@ -131,7 +136,7 @@ package final class SalvageCopy {
         return nil
       }
       var column = column
-      // In a forged file a table may have two.
+      // In a forged file a table may have two primary keys.
       if column.index == .unique, hasKey { column.index = .none }
       hasKey = hasKey || column.index == .unique
       return column
@@ -217,7 +222,7 @@ package final class SalvageCopy {
     }
   }
 
-  /// A value with the links as the target has them.
+  /// A value whose links lead to the rows of the target.
   private func mapped(_ value: Value, _ column: Column, of owner: RowPlace) -> Value {
     switch value {
     case .link(let row): target(of: row, column.target, column, owner).map { .link($0.row) } ?? .null
@@ -236,7 +241,7 @@ package final class SalvageCopy {
     }
   }
 
-  /// The row that a row became; nil where it is lost, or belongs to another one.
+  /// The row of the target that a row of the source became; nil if it is lost or belongs to another row.
   private func target(
     of row: UInt64, _ id: UInt32, _ column: Column, _ owner: RowPlace
   ) -> (table: UInt32, row: UInt64)? {
@@ -250,15 +255,16 @@ package final class SalvageCopy {
     return (tables[place].target.schema.id, tables[place].after[found])
   }
 
-  /// Gives an embedded row to its owner; false where another row has it, or where it would own itself through others.
+  /// Gives an embedded row to its owner. Returns false if it has another owner, or if it would own itself through other
+  /// rows.
   private func take(_ part: RowPlace, for owner: RowPlace) -> Bool {
     guard tables[part.table].owners[part.row] == nil, top(of: owner) != part else { return false }
     tables[part.table].owners[part.row] = owner
     return true
   }
 
-  /// The row at the top of those that a row belongs to. Rows on the way are led further up, so that long chains are walked once
-  /// (path halving: Tarjan and van Leeuwen, "Worst-case analysis of set union algorithms", 1984).
+  /// The row at the top of the chain of owners of a row. Rows on the way get owners further up, so that long chains are
+  /// walked once (path halving: Tarjan and van Leeuwen, "Worst-case analysis of set union algorithms", 1984).
   private func top(of row: RowPlace) -> RowPlace {
     var row = row
     while let above = owner(of: row) {

@@ -1,30 +1,30 @@
-/// Tells what a new file has of a damaged version, and what it lacks.
+/// The content of a damaged version that a new file has, and the content that it lacks.
 package struct SalvageReport: Sendable {
-  /// Something that could be read, and was not written, since it can't be without what is lost.
+  /// Content that could be read but was not written, because it can't exist without content that is lost.
   package enum Consequence: Sendable, Hashable, Comparable {
-    /// Links of a column to objects that are lost.
+    /// Links in a column to objects that are lost.
     case links(table: String, column: String)
     /// Embedded objects of a table whose owners are lost.
     case parts(table: String)
-    /// Objects of a table whose primary key is lost, or that have the key of another one.
+    /// Objects of a table whose primary key is lost, or that have the key of another object.
     case keys(table: String)
-    /// A column of links to a table that is lost.
+    /// A column with links to a table that is lost.
     case column(table: String, column: String)
-    /// Values of a column that no writer stores there.
+    /// Values in a column that no writer stores there.
     case values(table: String, column: String)
-    /// A table that has the name of another one, or one that no writer gives.
+    /// A table with the name of another table, or with a name that no writer gives.
     case table(String)
   }
 
   package var tables = 0
-  /// Rows of all tables that were written.
+  /// The number of rows of all tables that were written.
   package var rows = 0
   package var trees = 0
-  /// Entries of all named trees that were written.
+  /// The number of entries of all named trees that were written.
   package var entries = 0
-  /// The losses of what could not be read, in the order they were found.
+  /// The losses of content that could not be read, in the order in which they were found.
   package var losses: [Loss] = []
-  /// The number of each.
+  /// The number of times that each consequence occurred.
   package var consequences: [Consequence: Int] = [:]
 
   package var isComplete: Bool { losses.isEmpty && consequences.isEmpty }
@@ -35,7 +35,7 @@ package struct SalvageReport: Sendable {
 }
 
 extension SalvageReport.Consequence: CustomStringConvertible {
-  /// The text that follows the number of them.
+  /// The text that follows the number of occurrences.
   package var description: String {
     switch self {
     case .links(let table, let column): "links of \(table).\(column) that led to objects which are lost"

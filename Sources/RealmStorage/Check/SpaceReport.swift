@@ -1,37 +1,39 @@
-/// Where the bytes of a file go.
+/// The number of bytes that each part of a file takes.
 package struct SpaceReport: Sendable {
   package struct Space: Sendable, Equatable {
     package var nodes = 0
-    /// Bytes of the nodes' extents.
+    /// The number of bytes of the nodes' extents.
     package var bytes: UInt64 = 0
   }
 
   package struct Part: Sendable, Equatable {
     package var part: FilePart
     package var space = Space()
-    /// Of a column: its bytes in the clusters of its table. Of a table: those of its rows' keys, which are there where
-    /// keys have gaps. They are part of the table's `space`.
+    /// For a column: its bytes in the clusters of its table. For a table: the bytes of its rows' keys, which are stored
+    /// only if the keys have gaps. These bytes are part of the table's `space`.
     package var packedBytes: UInt64 = 0
-    /// Rows of a table, values in the dictionary of a column, entries of an index, a link index or a named tree; 0 for
-    /// others.
+    /// The number of rows of a table, of values in the dictionary of a column, or of entries of an index, a link index
+    /// or a named tree; 0 for other parts.
     package var entries: UInt64 = 0
   }
 
-  /// The catalogue; each table, followed by its columns, indexes and link index; each named tree. Each node counts once.
+  /// The catalogue; each table, followed by its columns, indexes and link indexes; each named tree; each named slot.
+  /// Each node counts once.
   package private(set) var parts: [Part] = []
-  /// The same nodes by the name of their kind.
+  /// The space of the same nodes, by the name of their kind.
   package private(set) var kinds: [(name: String, space: Space)] = []
-  /// Bytes of the two meta pages.
+  /// The number of bytes of the two meta pages.
   package let metaBytes = UInt64(2 * FilePlace.page)
   package let fileBytes: UInt64
 
   package var liveBytes: UInt64 { parts.reduce(0) { $0 + $1.space.bytes } }
-  /// Bytes that nothing in this version reaches: free, rounded up to pages, or kept for older versions.
+  /// The number of bytes that no node of this version takes: they are free, unused at the end of pages, or kept for
+  /// older versions.
   package var otherBytes: UInt64 { fileBytes - min(fileBytes, liveBytes + metaBytes) }
 
-  /// Takes time in proportion to the clusters and the nodes that hold refs: leaves without refs are not read.
+  /// Takes time in proportion to the number of clusters and of nodes with refs. Leaves without refs are not read.
   ///
-  /// `progress` is called now and then with the share of the file that was looked at, 0 to 1.
+  /// - Parameter progress: Called now and then with the part of the file that was visited, from 0 to 1.
   package init(
     _ snapshot: Snapshot, progress: @escaping (Double) -> Void = { _ in }
   ) throws(StorageError) {
@@ -81,7 +83,7 @@ package struct SpaceReport: Sendable {
       self.progress = progress
     }
 
-    /// `part` is what the node belongs to.
+    /// - Parameter part: The part that the node belongs to.
     mutating func visit(_ ref: Ref, _ part: FilePart, _ access: borrowing NodeAccess) throws(StorageError) {
       guard !ref.isNull else { return }
       if ref.level > 0, !visited.insert(ref).inserted {

@@ -1,8 +1,10 @@
-/// What the nodes of a version's tables mean together: the order of keys, the counts, each value; that indexes hold an
-/// entry for each row and no other; that links point to rows there are, and the link indexes know each of them; that each
-/// embedded row has one owner.
+/// Checks what the nodes of a version's tables mean together:
+/// - the order of keys, the counts, and each value;
+/// - indexes have an entry for each row and no others;
+/// - links lead to rows that exist, and the link indexes have each link;
+/// - each embedded row has one owner.
 struct TableCheck {
-  /// A table, and the node it starts from: where something is missing, that node is named.
+  /// A table and the node that it starts from. An error about something that is missing names this node.
   private struct Table {
     var schema: TableSchema
     var root: TableRoot
@@ -10,15 +12,15 @@ struct TableCheck {
   }
 
   private let tables: [UInt32: Table]
-  /// Entries found to be right in the link index of each table.
+  /// The number of correct entries that were found in the link index of each table.
   private var linkEntries: [UInt32: UInt64] = [:]
-  /// The same of links to rows that the table lacks.
+  /// The number of correct entries for links to rows that each table lacks.
   private var absentEntries: [UInt32: UInt64] = [:]
   private(set) var rows: UInt64 = 0
-  /// Of each table the first.
+  /// The first finding of each table.
   private(set) var findings: [StorageError] = []
 
-  /// Rows of all tables as they tell.
+  /// The number of rows of all tables, as the tables' roots say.
   var expectedRows: UInt64 { tables.values.reduce(0) { $0 &+ $1.root.rows } }
 
   init(_ catalogue: Catalogue, _ access: borrowing NodeAccess) throws(StorageError) {
@@ -31,7 +33,7 @@ struct TableCheck {
     self.tables = tables
   }
 
-  /// `progress` is called now and then with the rows looked at.
+  /// - Parameter progress: Called now and then with the number of rows that were checked.
   mutating func run(_ reader: any NodeReader, progress: (UInt64) -> Void) {
     let inOrder = tables.sorted { $0.key < $1.key }.map(\.value)
     for table in inOrder {
@@ -39,7 +41,7 @@ struct TableCheck {
         findings.append(error.naming(.table(table.schema)))
       }
     }
-    // Where a table was not looked at to its end, not all links are known.
+    // If a table was not checked to its end, not all links are known.
     guard findings.isEmpty else { return }
     for table in inOrder {
       do { try checkLinkIndex(table, reader) } catch {
@@ -99,10 +101,10 @@ struct TableCheck {
     }
   }
 
-  /// Whether each column that a cluster holds is one of the schema, or one that was dropped and is not given back yet.
+  /// True if each column of a cluster is in the schema, or was dropped and its space is not given back yet.
   private func holdsKnownColumns(_ cluster: borrowing ClusterNode, _ table: Table) -> Bool {
     let schema = table.schema
-    // A later version that adds something which this one does not know may keep columns for it.
+    // A later version of the library may keep columns for a feature that this version does not know.
     guard schema.unknown == UnknownAttributes(), !schema.isDropped else { return true }
     let isSwept = cluster.key(cluster.rows - 1) < table.root.swept
     for place in 0..<cluster.columnCount {
@@ -158,7 +160,7 @@ struct TableCheck {
         var ids = FoundNestedIDs(below: table.root.nextNested)
         guard ids.add(value, of: column) else { throw access.corrupted(.structure, ref).naming(part) }
       }
-      // Each tree is the collection of a row.
+      // Each tree must be the collection of a row.
       guard trees == Int(cluster.trees(of: column.id)?.greatest ?? 0) else {
         throw access.corrupted(.structure, ref).naming(part)
       }
@@ -177,9 +179,9 @@ struct TableCheck {
     return (UInt64(cluster.rows), cluster.key(0)...last)
   }
 
-  /// Verifies that a row is not there, and that its table knows the link.
+  /// Verifies that a row does not exist, and that its table has an entry for the link.
   ///
-  /// - Parameter entries: of the row that links, those that were found.
+  /// - Parameter entries: The entries that were found for the linking row so far.
   private mutating func check(
     _ found: CompanionCheck.Found, _ table: Table, _ access: borrowing NodeAccess,
     _ entries: inout Set<[UInt8]>
@@ -200,7 +202,8 @@ struct TableCheck {
     guard isThere == true else {
       throw access.corrupted(.link, root.isNull ? target.ref : root).naming(.absentLinks(target.schema))
     }
-    // A cell with several links of one encoding has one entry. A key names its cell, but not the table that it leads to.
+    // A cell with several links of one encoding has one entry. The key of an entry names its cell, but not the table
+    // that the link leads to.
     if entries.insert(TableSchema.key(target.schema.id) + key).inserted {
       absentEntries[link.table, default: 0] += 1
     }
@@ -225,7 +228,7 @@ struct TableCheck {
     }
   }
 
-  /// Verifies a collection that is a tree, and its links.
+  /// Verifies a collection that is a tree, and the links in it.
   private mutating func checkTree(
     _ tree: Ref, _ column: Column, _ key: UInt64, _ table: Table, _ reader: any NodeReader,
     _ access: borrowing NodeAccess
@@ -262,7 +265,7 @@ struct TableCheck {
       }
       linkEntries[place.table, default: 0] += 1
       if target.schema.isEmbedded {
-        // The one link to it; as many links as there are rows are then one for each.
+        // This must be the only link to the row. If there are as many links as rows, each row then has one.
         let all = try LinkIndex.count(LinkIndex.targetHead(place.row), in: links, access)
         guard count == 1, all == 1 else { throw access.corrupted(.link, links).naming(.links(target.schema)) }
       }
@@ -270,14 +273,14 @@ struct TableCheck {
   }
 }
 
-/// The ids of the lists and maps that stand in mixed values of a cell: each is there once, and was given.
+/// The ids of the lists and maps in mixed values of a cell. Each id must be there only once, and must have been given.
 private struct FoundNestedIDs {
   private let end: UInt64
   private var found: Set<UInt64> = []
 
   init(below end: UInt64) { self.end = end }
 
-  /// False where an id is not right.
+  /// Adds the ids of a cell. Returns false if an id is wrong.
   mutating func add(_ value: Value, of column: Column) -> Bool {
     guard column.type == .mixed, value.isNested else { return true }
     guard column.isCollection else { return add(value) }
@@ -285,7 +288,7 @@ private struct FoundNestedIDs {
     return true
   }
 
-  /// Adds the ids of a mixed value; answers false where one is not right.
+  /// Adds the ids of a mixed value. Returns false if an id is wrong.
   mutating func add(_ value: Value) -> Bool {
     guard value.isNested else { return true }
     guard value.nestedID > 0, value.nestedID < end, found.insert(value.nestedID).inserted else {
@@ -297,7 +300,7 @@ private struct FoundNestedIDs {
 }
 
 extension ClusterNode {
-  /// The tree of a row's collection; nil for a value that is none.
+  /// The tree of a row's collection; nil if the collection is not a tree.
   fileprivate func tree(
     ofCell column: Column, _ row: Int, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Ref? {
@@ -305,7 +308,7 @@ extension ClusterNode {
     return try cell(part, row, dictionary: .null, access.lent).tree
   }
 
-  /// Whether some rows have codes in a column.
+  /// True if some rows have codes in a column.
   fileprivate func needsDictionary(_ column: Column) -> Bool {
     guard column.storage == .varying, let descriptor = part(of: column) else { return false }
     return descriptor.encoding == .codes && Int(descriptor.nullCount) < rows

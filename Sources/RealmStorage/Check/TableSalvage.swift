@@ -1,25 +1,25 @@
-/// The rows below a node, and what the branch above tells of them.
+/// The rows below a node, and what the branch above says of them.
 private struct RowSubtree {
   var ref: Ref
   var keys: Range<UInt64>
   var rows: UInt64
 }
 
-/// A table being read, and pieces of the cluster at hand that are known to be damaged: they are not read again for each
-/// row, which a disk that fails would take long for.
+/// A table that is being read, and the pieces of the current cluster that are known to be damaged. They are not read
+/// again for each row, because that would take long on a failing disk.
 private struct ClusterReader {
   let table: Salvage.SalvagedTable
   var damagedPieces: [Ref: StorageError] = [:]
-  /// The trees of collections that were read. Each belongs to one row: a forged file may name one many times.
+  /// The trees of collections that were read. Each belongs to one row, but a forged file may name a tree many times.
   var trees: Set<Ref> = []
 }
 
 extension Salvage {
-  /// A function that is called with each row, and answers whether to go on. A value that is lost is nil.
+  /// A function that is called with each row. A lost value is nil. Returns whether to continue.
   package typealias RowBody = (_ key: UInt64, _ values: [Value?]) throws(StorageError) -> Bool
 
-  /// Calls `body` with each row of a table that can be read, in order, and its values in the order of the schema's columns,
-  /// until it answers false; a value is nil where it can't be read.
+  /// Calls `body` with each row of a table that can be read, in order, until it returns false. The values have the
+  /// order of the schema's columns; a value that can't be read is nil.
   package func forEachRow(of table: SalvagedTable, _ body: RowBody) throws(StorageError) {
     guard !table.root.clusters.isNull else { return }
     var reader = ClusterReader(table: table)
@@ -48,7 +48,7 @@ extension Salvage {
     let branch = KeyedBranch(try access.node(subtree.ref, .keyedBranch))
     var children: [RowSubtree] = []
     for index in 0..<branch.count {
-      // What is less than all keys of a branch would stand in its first child.
+      // Rows with smaller keys than all keys of a branch would be in its first child.
       let least = index == 0 ? subtree.keys.lowerBound : branch.leastKey(index)
       let end = index + 1 < branch.count ? branch.leastKey(index + 1) : subtree.keys.upperBound
       guard least < end else { throw access.corrupted(.keyOrder, subtree.ref) }
@@ -128,7 +128,7 @@ extension ClusterReader {
     do throws(StorageError) {
       return try TableReading.value(column, row, of: cluster, dictionaries, access)
     } catch {
-      // What is damaged may also be this value alone, or a long one that the next row does not have.
+      // The damage may also be in this value alone, or in a long value that the next row does not have.
       if let piece, case .corrupted(let damage, _) = error, damage.offset == piece.offset,
         damage.finding.isOfWholeNode
       {
@@ -140,7 +140,7 @@ extension ClusterReader {
 }
 
 extension Corruption.Finding {
-  /// Whether nothing of the node can be read.
+  /// True if nothing of the node can be read.
   fileprivate var isOfWholeNode: Bool {
     switch self {
     case .checksum, .authentication, .header, .place, .order, .unreadable: true

@@ -1,20 +1,20 @@
-/// The part of a tree below a node, and what the branch above tells of it.
+/// The part of a tree below a node, and what the branch above says of it.
 private struct Subtree {
   var ref: Ref
   var lower: [UInt8]
-  /// Nil where no key is too great.
+  /// The key that all keys are less than; nil if there is no such limit.
   var upper: [UInt8]?
-  /// Nil where nothing tells.
+  /// The number of entries; nil if it is not known.
   var count: UInt64?
 }
 
 extension Salvage {
-  /// What is done with an entry; answers whether to go on. The ref is that of its leaf.
+  /// A function that is called with an entry and the ref of its leaf. Returns whether to continue.
   typealias EntryBody = (
     [UInt8], TreeValue, Ref, borrowing NodeAccess
   ) throws(StorageError) -> Bool
 
-  /// Calls `body` with each entry of an ordered tree that can be read, in order, until it answers false.
+  /// Calls `body` with each entry of an ordered tree that can be read, in order, until it returns false.
   func forEachEntry(
     below root: Ref, _ tree: SalvagedNodes, _ body: EntryBody
   ) throws(StorageError) {

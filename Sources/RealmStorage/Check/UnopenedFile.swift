@@ -1,8 +1,9 @@
-/// What can be told of a file without its key, and without opening it as a database.
+/// Facts of a file that need no key, and for which the file is not opened as a database.
 extension Database {
-  /// The random number that a file got when it was made. Another file at the same path has another one, and so has a file that was compacted.
+  /// The random number that a file got when it was made. Another file at the same path has another number, and so has a
+  /// file after a compaction.
   ///
-  /// - Throws: `.notARealmFile` where neither meta page is whole; `.system`.
+  /// - Throws: `.notARealmFile` if neither meta page is sound; `.system`.
   package static func fileID(path: String) throws(StorageError) -> [UInt8] {
     let file = try OpenedFile(path: path, readOnly: true, calls: NativeSystemCalls())
     defer { file.close() }
@@ -18,9 +19,9 @@ extension Database {
     return first
   }
 
-  /// Whether anyone has the file open as a database: this process or another.
+  /// True if this process or another one has the file open as a database.
   ///
-  /// - Throws: `.notARealmFile` for what is no file; `.system`.
+  /// - Throws: `.notARealmFile` if the path leads to no regular file; `.system`.
   package static func isOpen(path: String) throws(StorageError) -> Bool {
     let file = try OpenedFile(path: path, readOnly: true, calls: NativeSystemCalls())
     defer { file.close() }

@@ -1,19 +1,21 @@
-/// Transactions that were committed and are on their way to disk, and the one thread that leads them there.
+/// The transactions that were committed and are on their way to the disk, and the one thread that leads them there.
 ///
-/// A thread that commits leaves its changes in memory, sealed, and lets the next one build on them. Then the first of
-/// those that wait leads: it writes all that is sealed as one version and the meta page that names it, syncs once, and
-/// tells each its fate; what is sealed meanwhile waits for the next leader. So of many threads each pays for its own
-/// changes, and one of them for the disk.
+/// A thread that commits leaves its changes sealed in memory, so that the next transaction can build on them. Then the
+/// first of the threads that wait becomes the leader. It writes all that is sealed as one version, then the meta page
+/// that names this version, syncs once, and tells each transaction its fate. Transactions that are sealed meanwhile
+/// wait for the next leader. So each of many threads pays for its own changes, and only one of them pays for the disk.
 final class CommitGroup: Sendable {
-  /// A transaction on its way.
+  /// A transaction that was committed and may still be on its way to the disk.
   final class Pending: @unchecked Sendable {
-    // Sendable: `fate` and `side` are reached under the group's lock only, all else never changes.
-    /// Given to it when it began; its version has this number or, where others were sealed upon it, a later one.
+    // Sendable: `fate` and `side` are accessed only under the group's lock, and all else never changes.
+    /// The number that the transaction got when it began. Its version has this number, or a later one if other
+    /// transactions were sealed upon it.
     let number: UInt64
     let durability: Durability
-    /// The version it is part of.
+    /// The number of the version that the transaction is part of, or the error of its commit; nil while it is not
+    /// known.
     fileprivate var fate: Result<UInt64, StorageError>?
-    /// Which of the group's signals its thread waits for.
+    /// The index of the group's signal that the transaction's thread waits for.
     fileprivate var side = 0
 
     init(_ number: UInt64, _ durability: Durability) {
@@ -22,19 +24,20 @@ final class CommitGroup: Sendable {
     }
   }
 
-  /// Transactions one upon another that nobody has begun to write: they become one version.
+  /// Transactions that were sealed one upon another and whose nodes are not written yet. They become one version.
   struct Sealed: Sendable {
-    /// What the newest made of the tree, in memory.
+    /// The root that the newest transaction made, in memory.
     var root: Ref
-    /// Nodes that they no longer reach, of the file and of what was sealed before.
+    /// The nodes that the transactions no longer reach, both nodes of the file and nodes that were sealed before.
     var freed: [Ref]
-    /// Rows and entries that there are more than before.
+    /// The number of rows and entries after the transactions, less their number before.
     var added: Int
-    /// Of the nodes they made, those included that a later one no longer reaches.
+    /// The bytes of the nodes that the transactions made, including nodes that a later one of them no longer reaches.
     var bytes: Int
-    /// Oldest first.
+    /// The transactions, oldest first.
     var members: [Pending]
-    /// Recovery writes a version again (`Recovery`, rule 5): the mark that this is to be done stays, whatever is synced meanwhile.
+    /// Whether recovery writes a version again (`Recovery`, rule 5). The mark that this must be done then stays,
+    /// whatever is synced meanwhile.
     var isRewriting = false
 
     var number: UInt64 { members.last?.number ?? 0 }
@@ -45,12 +48,13 @@ final class CommitGroup: Sendable {
     let version: Version
     let members: [Pending]
     let bytes: Int
-    /// Its nodes, and all they lead to, were synced before.
+    /// Whether the nodes of the version, and all nodes they lead to, are synced before its meta page is written.
     let isSynced: Bool
     var unsyncedBytes: Int { isSynced ? 0 : bytes }
-    /// It must be synced whatever was asked, or too much would wait for a sync.
+    /// Whether the version must be synced whatever durability was asked for. The reasons are that its nodes were synced
+    /// before its meta page, that too much would wait for a sync otherwise, or that a sync frees pages that are needed.
     let mustSync: Bool
-    /// A meta page was written that names it.
+    /// Whether a meta page that names the version was written.
     let isNamed: Bool
     /// See `Sealed.isRewriting`.
     let isRewriting: Bool
@@ -58,25 +62,25 @@ final class CommitGroup: Sendable {
 
   private struct State {
     var sealed: Sealed?
-    /// What the leader is writing.
+    /// The transactions whose nodes the leader is writing.
     var writing: Sealed?
-    /// Oldest first.
+    /// The written versions that are not published yet, oldest first.
     var written: [Written] = []
     var isLed = false
-    /// Of what is added from now on.
+    /// The index of the signal for the transactions that are added from now on.
     var side = 0
-    /// Why nothing can be built on what was sealed, after a write that failed.
+    /// The error of a failed write, after which nothing can be built on the transactions that were sealed.
     var failure: StorageError?
 
     var isIdle: Bool { sealed == nil && writing == nil && written.isEmpty && !isLed }
   }
   private let state = Monitor(State())
-  /// Threads wait until the fate of their transaction is known, or it is their turn to lead: those whose transactions are
-  /// being written for one signal, those that came since for the other. So all of a version are woken by one call, and most
-  /// often no others.
+  /// The signals on which threads wait until the fate of their transaction is known or it is their turn to lead. The
+  /// threads whose transactions are being written wait on one signal, and the threads that came since wait on the
+  /// other. So one call wakes all threads of a version, and most often no other threads.
   private let signals = [Signal(), Signal()]
 
-  /// What the next transaction builds on, where something is on its way.
+  /// What the next transaction builds on, if a commit is in progress.
   enum Newest {
     case sealed(root: Ref, Pending)
     case written(Version, Pending?)
@@ -90,7 +94,7 @@ final class CommitGroup: Sendable {
       return state.written.last.map { .written($0.version, $0.members.last) }
     }
   }
-  /// Numbers of the versions on their way: nothing they reach is overwritten.
+  /// The numbers of the versions that are written and not yet published. Nothing that they reach is overwritten.
   var holders: [UInt64] {
     var holders: [UInt64] = []
     addHolders(to: &holders)
@@ -102,17 +106,18 @@ final class CommitGroup: Sendable {
     }
   }
   var isIdle: Bool { state.withLock { $0.isIdle } }
-  /// Bytes of nodes that are in memory until it is their turn.
+  /// The bytes of nodes that stay in memory until they are written.
   var sealedBytes: Int { state.withLock { ($0.sealed?.bytes ?? 0) + ($0.writing?.bytes ?? 0) } }
-  /// Bytes of nodes that are written and that no sync has reached.
+  /// The bytes of nodes that are written and that no sync has reached.
   var unsyncedBytes: Int { state.withLock { $0.written.reduce(0) { $0 + $1.unsyncedBytes } } }
   /// The versions that are next to be published, oldest first.
   var written: [Written] { state.withLock { $0.written } }
 
-  /// Waits until nothing is on its way, and leads where nobody does.
+  /// Waits until no commit is in progress, and leads if no other thread does.
   func waitUntilIdle(lead: () -> Void) { wait(lead) { $0.isIdle } }
 
-  /// Waits for the fate of a transaction that another thread may be waiting for; answers its version.
+  /// Waits for the fate of a transaction that another thread may be waiting for, too. Returns the number of its
+  /// version.
   func fate(of pending: Pending, lead: () -> Void) throws(StorageError) -> UInt64 {
     wait(lead) { _ in pending.fate != nil }
     return try state.withLock { _ in pending.fate }?.get() ?? pending.number
@@ -133,13 +138,15 @@ final class CommitGroup: Sendable {
 
   // MARK: - Coming
 
-  /// A line of transactions begins that builds on nothing sealed.
+  /// Begins a line of transactions that builds on nothing sealed.
   func beginLine() { state.withLock { $0.failure = nil } }
 
-  /// Why what was sealed in this line was not written; nil while nothing has failed.
+  /// The reason why the sealed transactions of this line were not written; nil while no write has failed.
   var failure: StorageError? { state.withLock { $0.failure } }
 
-  /// Adds a transaction to what is sealed; throws where what it was built on could not be written.
+  /// Adds a transaction to the sealed ones.
+  ///
+  /// - Throws: the error of a failed write of the transactions that it was built on.
   func add(_ made: Sealed) throws(StorageError) {
     let failure = state.withLock { state -> StorageError? in
       if let failure = state.failure { return failure }
@@ -160,7 +167,7 @@ final class CommitGroup: Sendable {
     if let failure { throw failure }
   }
 
-  /// Adds a version that was written by who made it.
+  /// Adds a version that the thread of its transaction wrote itself.
   func add(_ written: Written) {
     state.withLock { state in
       for member in written.members { member.side = state.side }
@@ -176,9 +183,9 @@ final class CommitGroup: Sendable {
     case waits(Signal, since: UInt32)
   }
 
-  /// Waits for a transaction's fate, and leads where nobody does; answers its version.
+  /// Waits for a transaction's fate, and leads if no other thread does. Returns the number of its version.
   ///
-  /// `lead` takes what is on its way to disk, and ends by `settle`.
+  /// `lead` takes the commits in progress to the disk, and ends with a call of `settle`.
   func finish(_ own: Pending, lead: () -> Void) throws(StorageError) -> UInt64 {
     while true {
       switch turn(of: own) {
@@ -200,7 +207,8 @@ final class CommitGroup: Sendable {
     }
   }
 
-  /// What the leader is to write, if anything: what is sealed from now on is the next one's.
+  /// Takes the transactions that the leader must write; nil if there are none. Transactions that are sealed from now on
+  /// belong to the next leader.
   func takeSealed() -> Sealed? {
     state.withLock { state in
       state.writing = state.sealed
@@ -217,7 +225,8 @@ final class CommitGroup: Sendable {
     }
   }
 
-  /// What was taken could not be written: nor can what was sealed upon it.
+  /// Notes that the taken transactions could not be written. They fail, and so do the transactions that were sealed
+  /// upon them.
   func fail(_ error: StorageError) {
     state.change { state in
       let failed = (state.writing?.members ?? []) + (state.sealed?.members ?? [])
@@ -229,10 +238,10 @@ final class CommitGroup: Sendable {
     for signal in signals { signal.raise(wakes: .all) }
   }
 
-  /// Tells those whose versions were written their fate; the next may lead.
+  /// Tells the transactions of all written versions their fate, and lets the next thread lead.
   func settle(_ fate: Result<Void, StorageError>) {
     let (ends, next) = state.change { state in
-      // A bit for each of the signals: a list would be allocated for each commit.
+      // One bit for each signal, because a list would be allocated for each commit.
       var ends = 0
       for written in state.written {
         for pending in written.members {
@@ -244,7 +253,7 @@ final class CommitGroup: Sendable {
       state.isLed = false
       return (ends, state.sealed?.members.first?.side)
     }
-    // The next to lead first.
+    // The thread that leads next is woken first.
     if let next, ends & 1 << next == 0 { signals[next].raise(wakes: .one) }
     for side in signals.indices where ends & 1 << side != 0 { signals[side].raise(wakes: .all) }
   }

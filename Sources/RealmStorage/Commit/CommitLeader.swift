@@ -1,17 +1,19 @@
 import Synchronization
 
-/// Takes what was committed to the disk. One thread at a time leads (`CommitGroup`): whoever waits for a version that nobody is writing. It never enters the gate of
-/// transactions.
+/// Takes commits to the disk. One thread at a time leads (`CommitGroup`): a thread that waits for a version leads if no
+/// other thread does. The leader never enters the gate of transactions.
 ///
 /// Rules (FORMAT.md, "Commit"):
-/// 1. The nodes of a version are written, then the meta page that does not name the durable version D, then the file is synced once. Over
-///    1 MiB of nodes of one transaction are synced before the version is pending; a meta page that names exactly this
-///    version then vouches for itself, and the commit is durable when it returns, whatever was asked.
+/// 1. The nodes of a version are written, then the meta page that does not name the durable version D, then the file is
+///    synced once. If one transaction has more than 1 MiB of nodes, they are synced before the version is pending. A
+///    meta page that names exactly this version then vouches for itself, and the commit is durable when it returns,
+///    whatever durability was asked for.
 /// 2. The meta page of the durable version is not written before a newer version is durable, and no meta page is
 ///    written while a sync is in flight.
-/// 3. A full commit is published after its sync, a relaxed one when its meta page is written.
-/// 4. A write of nodes that fails fails its transactions and changes nothing. A meta page or a sync that fails leaves
-///    the outcome of all pending versions unknown: the writer is poisoned, before anybody is told, until the file is opened again.
+/// 3. A full commit is published after its sync, a relaxed commit when its meta page is written.
+/// 4. If a write of nodes fails, its transactions fail and nothing else changes. If a write of a meta page or a sync
+///    fails, the outcome of all pending versions is unknown. The writer is then poisoned until the file is opened
+///    again, and this happens before any waiting thread gets its result.
 final class CommitLeader: Sendable {
   private let context: WriterContext
   private let pages: GatedState<PageWriter>
@@ -24,22 +26,23 @@ final class CommitLeader: Sendable {
   private var control: ControlBlock { context.control }
   private var storage: any Storage { context.storage }
 
-  // MARK: - Waiting, and leading where nobody does
+  // MARK: - Waiting, and leading if no other thread does
 
-  /// Waits until the transaction's version is durable or published, as was asked; outside the gate. Answers its number.
+  /// Waits until the transaction's version is durable or published, as its durability asks. The caller is outside the
+  /// gate. Returns the number of the version.
   func finish(_ pending: CommitGroup.Pending) throws(StorageError) -> UInt64 {
     try context.checkFork()
     return try context.group.finish(pending, lead: lead)
   }
 
-  /// Waits until it is known what became of what a transaction was built on that changed nothing: it tells the number of
-  /// a version that shows what it has seen.
+  /// Waits for the fate of the commit that a transaction without changes was built on. Returns the number of a version
+  /// that shows what the transaction has seen.
   func waitForFate(of basis: CommitGroup.Pending) throws(StorageError) -> UInt64 {
     try context.checkFork()
     return try context.group.fate(of: basis, lead: lead)
   }
 
-  /// Waits until nothing is on its way.
+  /// Waits until no commit is in progress.
   func waitUntilIdle() { context.group.waitUntilIdle(lead: lead) }
 
   // MARK: - Leading
@@ -54,9 +57,10 @@ final class CommitLeader: Sendable {
     }
   }
 
-  /// Where nodes can't be written what was sealed has failed, and what was written before goes on.
+  /// Writes the sealed transactions and the meta page that names them. If the nodes can't be written, the sealed
+  /// transactions fail, and the versions that were written before go on.
   ///
-  /// - Throws: why the meta page could not be written.
+  /// - Throws: the reason why the meta page could not be written.
   private func writeSealed() throws(StorageError) {
     guard let sealed = context.group.takeSealed() else { return }
     try pages.with { (pages) throws(StorageError) in
@@ -64,7 +68,8 @@ final class CommitLeader: Sendable {
       do throws(StorageError) { draft = try pages.writeNodes(of: sealed) } catch {
         return context.group.fail(error)
       }
-      // As soon as the nodes are written: where a sync is asked for the disk works on both while they are noted.
+      // The meta page is written as soon as the nodes are. If a sync is asked for, the disk works on both while they
+      // are noted.
       var failure: StorageError?
       do throws(StorageError) {
         try name(draft.version, durable: control.durable.number)
@@ -77,7 +82,8 @@ final class CommitLeader: Sendable {
     }
   }
 
-  /// Makes versions durable, where one of their transactions asks for it, and current for readers.
+  /// Makes versions durable if one of them must be synced or one of their transactions asks for it, and makes the
+  /// newest of them current for readers.
   private func publish(_ covered: [CommitGroup.Written]) throws(StorageError) {
     guard let newest = covered.last else { return }
     try context.checkPoison()
@@ -97,10 +103,9 @@ final class CommitLeader: Sendable {
     if syncs { context.held.setDurable(named, page: nextMetaPage) }
   }
 
-  /// Commits that are not synced are on their way to disk all the same, so that the sync which they lead to waits for the
-  /// last of them only.
+  /// Starts to write unsynced commits to the disk, so that a later sync has to wait only for the last of them.
   ///
-  /// - Parameter before: bytes that no sync had reached before the newest commit.
+  /// - Parameter before: the bytes that no sync had reached before the newest commit.
   private func startWriting(after before: Int, below end: UInt64) {
     guard control.unsyncedBytes / Self.writingStep > before / Self.writingStep else { return }
     let start = UInt64(2 * FilePlace.page)
@@ -108,14 +113,14 @@ final class CommitLeader: Sendable {
   }
   private static let writingStep = 4 << 20
 
-  // MARK: - While nothing is on its way, for who is inside the gate
+  // MARK: - For a thread inside the gate, while no commit is in progress
 
-  /// Makes the nodes durable that were just written, before a meta page names them.
+  /// Makes the nodes that were just written durable, before a meta page names them.
   func syncNodes(keepsMark: Bool) throws(StorageError) {
     do { try sync(keepsMark: keepsMark) } catch { throw context.fail(error) }
   }
 
-  /// The meta page that does not name D names the published version, where that is another.
+  /// Makes the published version durable if it is not D. The meta page that does not name D names it.
   func syncPublished() throws(StorageError) {
     guard control.current.number != control.durable.number else { return }
     try syncNodes(keepsMark: false)
@@ -156,11 +161,13 @@ final class CommitLeader: Sendable {
     try context.meta.write(version, on: page, durable: durable, isClean: isClean, context)
   }
 
-  /// One at a time: by who leads, or inside the gate where nothing is pending. The system tells of a failed one only once.
+  /// Syncs the file. Only the leader, or a thread inside the gate while nothing is pending, calls this, so that one
+  /// sync runs at a time. The system reports a failed sync only once.
   ///
-  /// - Parameter keepsMark: that recovery is still to be done (`Recovery`, rule 5).
+  /// - Parameter keepsMark: whether the mark *in flight* stays because recovery is still to be done (`Recovery`, rule
+  ///   5).
   private func sync(keepsMark: Bool) throws(StorageError) {
-    // The next sync would succeed, and prove nothing.
+    // After a failed sync, the next sync would succeed and prove nothing.
     guard control.sync != .failed else { throw .poisoned(path: storage.path) }
     control.sync = .inFlight
     do {

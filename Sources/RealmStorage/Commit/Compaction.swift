@@ -1,21 +1,23 @@
 import Synchronization
 
-/// The writer of pages keeps the file near the size of what is held in it. It cuts off the end while nothing is pending; transactions move nodes away from there
-/// (`TransactionGate`).
+/// The part of the page writer that keeps the file near the size of what is held in it. It cuts off the end while
+/// nothing is pending. Transactions move nodes away from there (`TransactionGate`).
 extension PageWriter {
-  /// Where the map has changed: tells who makes the next transaction.
+  /// Tells the next transaction how much too large the file is, after the map has changed.
   func notePressure() {
-    // Moves of nodes gain nothing while no page becomes free.
+    // Moving nodes gains nothing while no page becomes free.
     let found = space.isPartial ? nil : space.map?.pressure
     context.pressure.store(found ?? .none, ordering: .relaxed)
   }
 
-  /// While nothing is pending: gives the end of the file back where it is free and the file far larger than what is
-  /// held in it. So what is given back is not written ahead again soon. What goes wrong here loses nothing.
+  /// Gives the end of the file back if it is free and the file is far larger than what is held in it. This is done only
+  /// while nothing is pending. The file must be far larger so that the pages are not written ahead again soon. A
+  /// failure here loses nothing.
   ///
   /// All held versions lie below the new end, so whichever of them is opened next finds its nodes: D and the published
-  /// one after a crash, pins until they go, named ones until no version that may open has the name. A version that vacated
-  /// the end is durable by then: D is one, or older and ends higher.
+  /// version after a crash, pinned versions until their pins go, named versions until no version that may be opened has
+  /// the name. A version that vacated the end is durable by then: D is such a version, because an older D would end
+  /// higher and prevent the cut.
   mutating func makeSmaller() {
     guard let map = space.map else { return }
     let least = map.worthCutting
@@ -32,8 +34,8 @@ extension PageWriter {
     } catch {}
   }
 
-  /// The page below which all held versions lie, and what the other meta page names, which opens where D's is damaged;
-  /// nil where that can't be told, or somebody reads who is not listed.
+  /// The page below which all held versions lie, and also the version that the other meta page names, which is opened
+  /// if D's page is damaged. Nil if this can't be determined, or while a reader that is not listed reads the file.
   private func highestEnd() -> Int? {
     guard !context.storage.isHeldElsewhere(.unlistedReader) else { return nil }
     let named = context.held.named.withLock { $0 }
@@ -53,8 +55,8 @@ extension PageWriter {
     return highest
   }
 
-  /// Writes zeros behind the end of the file, for commits to come: a sync of pages that the file has already costs half
-  /// of one that has to make them part of it first.
+  /// Writes zeros behind the end of the file, for commits to come. A sync of pages that the file already has costs half
+  /// as much as a sync that must first make them part of the file.
   mutating func growAhead() {
     hasGrown = false
     guard context.storage.gainsFromGrowth, var map = space.map else { return }
@@ -62,10 +64,10 @@ extension PageWriter {
     defer { space.map = map }
     let bytes = map.pageCount * FilePlace.page
     var step = bytes < 1 << 20 ? max(8 << 10, bytes / 4) : min(Self.mostAhead, max(64 << 10, bytes / 16))
-    // A file with space to spare grows for want of a hole only.
+    // A file with space to spare grows only if a commit finds no hole.
     step = min(step, max(Self.leastAhead, map.pagesUntilSpacious * FilePlace.page))
     let start = map.pageCount * FilePlace.page
-    // What goes wrong here loses nothing, and is met again by who needs it.
+    // A failure here loses nothing. A commit that needs the space meets it again.
     guard (try? context.write(zeros: step / FilePlace.page, to: &map)) != nil else { return }
     context.storage.startWriting(step, at: UInt64(start))
   }

@@ -1,9 +1,9 @@
-/// The tables as the last transaction left them, for the next one that starts from what it made: it need not read them
-/// again.
+/// The tables as the last transaction left them. If the next transaction starts from what that transaction made, it
+/// need not read them again.
 struct KeptTables {
   private var tables: OpenTables?
   private var number: UInt64 = 0
-  /// What names the transaction's nodes in the file; nil while they are in memory.
+  /// The refs of the transaction's nodes in the file; nil while the nodes are in memory.
   private var written: WrittenRefs?
 
   mutating func keep(_ tables: OpenTables, of number: UInt64) {
@@ -12,13 +12,13 @@ struct KeptTables {
     written = nil
   }
 
-  /// The arena is about to be emptied, and `base` is what comes next.
+  /// Notes that the arena is about to be emptied, and that the next transaction begins with `base`.
   mutating func note(_ written: WrittenRefs, of base: Version) {
     guard tables != nil else { return }
     if base.number == number { self.written = self.written ?? written } else { tables = nil }
   }
 
-  /// Nil where the tables are not those of `number`.
+  /// Takes the tables; nil if they are not those of the transaction `number`.
   mutating func take(of number: UInt64) -> OpenTables? {
     guard let tables else { return nil }
     self.tables = nil

@@ -9,17 +9,17 @@
 ///         16    16  fileID        random
 ///         32    16  salt          random; for key derivation
 ///         48     4  flags         bit 0 encrypted, bit 1 cleanly closed
-///         52     4  draft         of format 0, of which 4 is read; else zero
+///         52     4  draft         format 0: the number of the draft, of which only 4 is read; else zero
 ///         56     8  version
 ///         64     8  greatest      the greatest version number given when the page was written
 ///         72     8  durable       the newest version known durable when the page was written
 ///         80     8  pageCount     of the file, at that version
 ///         88     8  time          when the page was made, nanoseconds since 1970
 ///         96    32  root          as a sealed ref; plain: the last 8 bytes zero
-///        128     8  device        of the file, and
-///        136     8  inode         to tell a copy made while the file was in use
-///        144     8  recoveryTime  of the last recovery that found a page rejected, or zero
-///        152     8  recoveredTo   the version it opened
+///        128     8  device        of the file; device and inode
+///        136     8  inode         reveal a copy that was made while the file was in use
+///        144     8  recoveryTime  time of the last recovery that rejected a page, or zero
+///        152     8  recoveredTo   the version that this recovery opened
 ///        160    16  keyCheck      encrypted: tells a wrong key from damage
 ///        176   288  zero
 ///        464     8  checksum      of the 464 bytes before
@@ -46,15 +46,15 @@ package struct MetaPage: Equatable, Sendable {
     static let size = 512
   }
 
-  /// The format of all pages that are written. Another number is only for what readers of this one could not read and
-  /// would not refuse (FORMAT.md, "Versioning policy").
+  /// The format of all pages that are written. A new number is only for files that readers of this format could not
+  /// read and would not refuse (FORMAT.md, "Versioning policy").
   package static let format: UInt32 = 1
-  /// The draft of format 0 that is read as format 1 is: only these two numbers tell them apart.
+  /// The draft of format 0 that is read like format 1. Only these two numbers differ between the two.
   package static let lastDraft: UInt32 = 4
   /// The greatest version number.
   package static let maximumVersion = Ref.maximumBirth
 
-  /// What never changes in the life of a file.
+  /// The fields that never change in the life of a file.
   package struct Constants: Equatable, Sendable {
     package var fileID: [UInt8]
     package var salt: [UInt8]
@@ -74,7 +74,7 @@ package struct MetaPage: Equatable, Sendable {
 
   // MARK: - Writing
 
-  /// The whole page.
+  /// The bytes of the whole page.
   package func encoded(cipher: NodeCipher?) -> [UInt8] {
     var page = [UInt8].zeros(FilePlace.page)
     page.replaceSubrange(0..<8, with: Layout.magic)
@@ -107,19 +107,19 @@ package struct MetaPage: Equatable, Sendable {
 
   // MARK: - Reading
 
-  /// What a page turned out to be. Only a `sound` one, whose code was checked too, may be believed.
+  /// The result of reading a page. Only a `sound` page whose code was checked too may be believed.
   package enum Reading: Equatable, Sendable {
     case sound(MetaPage)
-    /// No magic: not a page of ours, or damaged there.
+    /// The page has no magic. It is not a page of this engine, or its magic is damaged.
     case foreign
-    /// Whole, and of another format, or of another draft of format 0: what else stands in it has another meaning.
+    /// The page is whole and of another format, or of another draft of format 0. Its other fields have another meaning.
     case otherFormat(Number)
-    /// Not whole, and with the number of a later format: a page of that one that is damaged, or of ours.
+    /// The page is not whole and has the number of a later format. It is a damaged page of that format or of this one.
     case newerOrDamaged(format: UInt32)
     case damaged
   }
 
-  /// The numbers by which a page tells its layout.
+  /// The numbers that identify the layout of a page.
   package struct Number: Equatable, Sendable {
     package var format: UInt32
     /// The number of the draft; zero in every format but 0.
@@ -141,7 +141,7 @@ package struct MetaPage: Equatable, Sendable {
     }
   }
 
-  /// Checks all but the code, which needs the key that the page's salt derives.
+  /// Checks all of a page except its code, because that needs the key that is derived with the page's salt.
   package static func read(_ page: [UInt8]) -> Reading {
     guard page.count >= 16, Array(page[..<8]) == Layout.magic else { return .foreign }
     guard page.count == FilePlace.page, page.load(UInt64.self, at: Layout.checksum) == checksum(of: page)
@@ -187,7 +187,7 @@ package struct MetaPage: Equatable, Sendable {
     return .sound(meta)
   }
 
-  /// Whether who wrote the page had the key.
+  /// Whether the writer of the page had the key.
   package static func isAuthentic(_ page: [UInt8], cipher: NodeCipher) -> Bool {
     cipher.authenticate(Array(page[..<Layout.code])) == Array(page[Layout.code..<Layout.size])
   }

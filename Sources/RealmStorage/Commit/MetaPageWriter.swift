@@ -1,13 +1,14 @@
 import Synchronization
 
 extension MetaPage {
-  /// The one place where a meta page is written to a file that there is; a new file begins with both.
+  /// Writes the meta page to an existing file. This is the only place that does so; a new file is made with both pages.
   func write(on page: Int, of storage: any Storage, cipher: NodeCipher?) throws(StorageError) {
     try storage.write(encoded(cipher: cipher), at: UInt64(page * FilePlace.page))
   }
 }
 
-/// Writes the meta pages of a file that is open: by who leads commits, or is inside the gate while nothing is on its way.
+/// Writes the meta pages of an open file. Its caller is the leader of commits, or a thread that is inside the gate
+/// while no commit is in progress.
 final class MetaPageWriter: Sendable {
   let constants: MetaPage.Constants
   private let recovery: Mutex<RecoveryStamp>
@@ -17,10 +18,10 @@ final class MetaPageWriter: Sendable {
     recovery = Mutex(last)
   }
 
-  /// The file was recovered by this process.
+  /// Notes that this process has recovered the file.
   func noteRecovery(_ stamp: RecoveryStamp) { recovery.withLock { $0 = stamp } }
 
-  /// - Parameter durable: the version that is surely on the disk then.
+  /// - Parameter durable: the number of the version that the page names as durable.
   func write(
     _ version: Version, on page: Int, durable: UInt64, isClean: Bool, _ context: WriterContext
   ) throws(StorageError) {
@@ -35,14 +36,15 @@ final class MetaPageWriter: Sendable {
 }
 
 extension MetaPair {
-  /// The last recovery that the pages tell of.
+  /// The last recovery that the pages record.
   var lastRecovery: RecoveryStamp {
     let last = pages.compactMap { $0 }.max { $0.recoveryTime < $1.recoveryTime }
     return RecoveryStamp(time: last?.recoveryTime ?? 0, version: last?.recoveredTo ?? 0)
   }
 }
 
-/// When a file was recovered last, by passing over a meta page, and to which version; zero for never.
+/// The time of the last recovery that passed over a meta page, in nanoseconds since 1970, and the version that it
+/// opened. Both are zero if there was none.
 struct RecoveryStamp: Sendable {
   var time: UInt64
   var version: UInt64

@@ -1,6 +1,6 @@
-/// The two meta pages of a file as they were found, with those that may be believed told from the rest.
+/// The two meta pages of a file as they were found, without those that may not be believed.
 struct MetaPair {
-  /// By page; nil where the page is not sound or not authentic.
+  /// The meta pages by their page number; nil for a page that is not sound, not authentic, or of another file.
   var pages: [MetaPage?]
   let constants: MetaPage.Constants
   let cipher: NodeCipher?
@@ -17,14 +17,15 @@ struct MetaPair {
       do {
         raw.append(try Self.read(page, storage))
       } catch {
-        // A page the disk can't read is a damaged one, as long as the other is sound.
+        // A page that the disk can't read counts as damaged if the other page is sound.
         guard error.isReadFailure else { throw error }
         raw.append([])
         unreadable = error
       }
     }
     let readings = raw.map(MetaPage.read)
-    // Also where the other page is sound: who opens by that one would write over this one.
+    // The file is refused even if the other page is sound, because a handle that opened it by the other page would
+    // overwrite this one.
     for case .otherFormat(let number) in readings { throw number.refusal(path: path) }
     var sound: [MetaPage?] = readings.map { if case .sound(let page) = $0 { page } else { nil } }
     guard let known = sound.compactMap({ $0 }).first else {
@@ -47,7 +48,7 @@ struct MetaPair {
     } else {
       cipher = nil
     }
-    // Two sound pages of different files, or with one root of the wrong width, were put together by no writer.
+    // No writer puts sound pages of two different files, or roots of two widths, into one file.
     for page in 0..<2 where sound[page].map({ $0.constants != known.constants }) ?? false {
       sound[page] = nil
     }
@@ -56,13 +57,13 @@ struct MetaPair {
     pages = sound
   }
 
-  /// Throws where a file can't be opened, before anything is made beside it.
+  /// Throws if a file can't be opened, before anything is made beside it.
   ///
-  /// - Throws: what `init` does, and `.truncated` where no version that a page names lies within the file.
+  /// - Throws: the errors of `init`, and `.truncated` if no version that a page names lies within the file.
   static func judge(_ file: any ByteSource, key: [UInt8]?) throws(StorageError) {
     var missing: StorageError?
     var seen: [MetaPage?] = []
-    // What others write meanwhile may look damaged, or be of two moments: it is then looked at again.
+    // While others write, the pages may look damaged or be from two different moments. They are then read again.
     for _ in 0..<16 {
       let pages = try file.readMeta { () throws(StorageError) in
         let meta = try MetaPair(storage: file, key: key)
@@ -90,7 +91,8 @@ struct MetaPair {
     _ readings: [MetaPage.Reading], start: [UInt8], length: UInt64, hasKey: Bool, path: String
   ) -> StorageError {
     if length == 0 { return .emptyFile(path: path) }
-    // A file id of ours may happen to read as the original's mark: where the magic is there, it is ours.
+    // The id of a file of this engine may happen to contain the mark of the original Realm. A file with the magic is
+    // ours.
     if readings[0] == .foreign, let format = OriginalFile.format(start) {
       return .originalRealmFile(format: format, path: path)
     }
@@ -122,13 +124,13 @@ struct MetaPair {
 }
 
 extension NodeCipher {
-  /// Tells a wrong key from damage before anything else is read.
+  /// A value that tells a wrong key from damage before anything else is read.
   package var keyCheck: [UInt8] { Array(authenticate(Array("realm key check".utf8)).prefix(16)) }
 }
 
 extension ByteSource {
-  /// Reads the meta pages, and again where one of them is not whole while others have the file open: a page that is being
-  /// written looks damaged for a moment, and both may, one after the other.
+  /// Reads the meta pages. If one of them is not whole while others have the file open, it reads them again, because a
+  /// page that is being written looks damaged for a moment, and both pages may, one after the other.
   func readMeta<Pages>(
     _ read: () throws(StorageError) -> (pages: Pages, isWhole: Bool)
   ) throws(StorageError) -> Pages {

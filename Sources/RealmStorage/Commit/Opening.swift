@@ -1,8 +1,9 @@
-/// What happens when a database is opened: who comes first recovers the file and makes the shared tables, who comes
-/// later finds them.
+/// What happens when a database is opened. The handle that opens it first recovers the file and makes the shared
+/// tables; later handles find them.
 ///
-/// All of it runs under the control lock, so that counting who is there and becoming one of them is one step. Whoever
-/// is there holds the presence lock; that nobody does is the one proof that a file may be recovered as if it were new.
+/// All of this runs under the control lock, so that counting the participants and becoming one of them is one step.
+/// Each participant holds the presence lock. That nobody holds it is the one proof that a file may be recovered as if
+/// it were new.
 struct Opening {
   let store: NodeStore
   let held: HeldVersions
@@ -59,7 +60,7 @@ struct Opening {
     do throws(StorageError) {
       try writer.gate.finishRecovery(found)
     } catch {
-      // What was found is not sure to be on disk: it must not be closed as if it were.
+      // The version that was found may not be on the disk, so the file must not be closed as if it were.
       writer.context.shut()
       throw error
     }

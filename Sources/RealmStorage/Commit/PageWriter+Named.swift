@@ -1,11 +1,12 @@
 import Synchronization
 
-/// Versions that are kept by name (`NamedVersions`): how the writer of pages knows them, and finds those that cost too much.
+/// How the page writer learns which versions are kept by name (`NamedVersions`), and which of them cost too much.
 extension PageWriter {
-  /// Before the holders are looked for, when a line of transactions begins: the names of what it begins with, and of D. Costs
-  /// nothing where this handle wrote the last version, and two nodes that are often read where another did.
+  /// Notes the names of `base` and of D, when a line of transactions begins and before the holders are looked for. This
+  /// costs nothing if this handle wrote the last version. If another handle wrote it, this costs two nodes that are
+  /// often read.
   ///
-  /// Names that can't be read for damage are passed over: the version may hold anything then (`TrackedSpace`).
+  /// Names that can't be read because of damage are passed over. The version may then hold anything (`TrackedSpace`).
   ///
   /// - Throws: `.unknownFeature`, `.system`.
   func noteNames(of base: Version) throws(StorageError) {
@@ -43,7 +44,7 @@ extension PageWriter {
 
   /// Notes the names of a version whose nodes were just written, before the version is pending.
   ///
-  /// - Parameter root: its root, as it stands in the arena.
+  /// - Parameter root: the root of the version, as a ref of the arena.
   mutating func noteNames(of version: Version, madeOf root: Ref) {
     let known = context.held.named.withLock { $0 }
     var names = NamedVersions.Names(tree: .null, isComplete: false)
@@ -57,7 +58,7 @@ extension PageWriter {
         names = try NamedVersions.Names(catalogue, before: version.number, access)
       }
     } catch {
-      // What was written can't be read. Nothing is given out until the names are known again.
+      // The nodes that were written can't be read. No waiting page becomes free until the names are known again.
     }
     if !names.isComplete { space.forgetNames() }
     let isNew = names != known.newestNames
@@ -65,10 +66,12 @@ extension PageWriter {
     if isNew { listNamed(names.versions, besides: known.all) }
   }
 
-  /// Puts named versions into the table of those that can be read: whoever pins one may read it when its name is gone, and
-  /// who looks for free space then must find its root. Where there is no more room nothing becomes free meanwhile.
+  /// Puts named versions into the table of the versions that can be read. A reader that has pinned a named version may
+  /// read it after its name is gone, and a search for free space must then find the version's root. If the table has no
+  /// room for a version, no page becomes free while the version is held.
   ///
-  /// - Parameter known: those that were listed before. They are kept there for as long as they are named.
+  /// - Parameter known: the named versions that were listed before. They stay in the table for as long as they have a
+  ///   name.
   private func listNamed(_ versions: [Version], besides known: [Version]) {
     let listed = known.map(\.number)
     let versions = versions.filter { listed.binarySearch($0.number) == nil }
@@ -79,11 +82,12 @@ extension PageWriter {
     for version in versions { _ = try? context.held.versions.entry(of: version, holders: holders) }
   }
 
-  /// Finds out, after a version was written, whether names keep too much. The call takes O(1) while less waits for all holders together.
+  /// Finds out, after a version was written, whether named versions keep too much. The call takes O(1) while fewer
+  /// bytes than the limit wait for all holders together.
   ///
-  /// A name keeps the pages that no older version needs and the newest does not need. Whether a newer one needs them too
-  /// does not matter: they are kept for the name in any case. A version that the newest has no name for any more is not looked
-  /// at: it is held for a moment yet.
+  /// A name keeps the pages that no older version needs and the newest version does not need. Whether a version newer
+  /// than the named one needs them too does not matter, because they are kept for the name in any case. A version that
+  /// has no name in the newest version is not counted, because it is held only for a moment longer.
   func noteNamedBytes() {
     guard let kept = context.held.named.withLock({ $0.newestNames?.versions }), !kept.isEmpty else { return }
     let limit = context.namedLimit.bytes(beside: space.liveBytes)
@@ -98,13 +102,13 @@ extension PageWriter {
 }
 
 extension NamedVersions.Names {
-  /// - Parameter number: that of the version that has the catalogue.
+  /// - Parameter number: the number of the version that the catalogue belongs to.
   init(
     _ catalogue: Catalogue, before number: UInt64, _ access: borrowing NodeAccess
   ) throws(StorageError) {
     self.init(tree: catalogue.namedSlots)
     for slot in try VersionSlots.all(catalogue, before: number, access) {
-      // A writer makes no more. All of them would have to be held.
+      // No writer makes more names than this. All of the versions would have to be held.
       guard versions.count < VersionSlots.maximumCount else {
         isComplete = false
         break

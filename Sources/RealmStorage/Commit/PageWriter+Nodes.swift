@@ -1,15 +1,16 @@
 import Synchronization
 
-/// Where nodes are written.
+/// How nodes are written into pages.
 extension PageWriter {
   struct Manner {
-    /// On a full disk they may be written to the pages that are left free for that.
+    /// Whether the nodes may be written, on a full disk, to the pages that are left free for this at the end of the
+    /// file.
     var usesReserve = false
-    /// The file is made longer where these are not free afterwards.
+    /// Whether the file is made longer if these pages are not free afterwards.
     var leavesReserve = true
-    /// Nobody asks for a sync, so that two places are as good as one.
+    /// Whether two places are as good as one, because no transaction asks for a sync.
     var prefersParts = false
-    /// Behind the end of the file, and nowhere else.
+    /// Whether the nodes must be written behind the end of the file.
     var isRewriting = false
   }
 
@@ -26,7 +27,7 @@ extension PageWriter {
     let sizes = nodes.order.map { ref in
       (units: store.units(ofLength: ref.length), isShortLived: ref.kind?.isShortLived ?? true)
     }
-    // A version that failed is held by nobody any more, and may be on disk all the same.
+    // After a failure nobody holds the failed version any more, but it may be on the disk all the same.
     try context.checkPoison()
     let size = RunLayout.size(sizes)
     let place =
@@ -62,8 +63,8 @@ extension PageWriter {
     return written
   }
 
-  /// Seals the nodes children first, so that each parent vouches for what was written, and writes them: of many the first
-  /// while the others are sealed.
+  /// Seals the nodes, children before parents, so that each parent vouches for its children as they were written, and
+  /// writes the nodes. If there are many, the first are written while the others are sealed.
   private func write(
     _ nodes: CommitNodes, _ layout: RunLayout, birth: UInt64
   ) throws(StorageError) -> [Ref] {
@@ -74,7 +75,7 @@ extension PageWriter {
     let reading = nodes.reading
     for index in nodes.order.indices {
       let (node, unit) = (nodes.order[index], layout.units[index])
-      // A closure that is made counts a reference, for each node of a small commit too.
+      // The closure is made only for large runs, because making it counts a reference for each node.
       if run.isLarge {
         var (start, end) = (UInt64.max, UInt64.min)
         try run.makeRoom(at: unit, node.length) { (bytes, offset) throws(StorageError) in
@@ -98,7 +99,8 @@ extension PageWriter {
     return final
   }
 
-  /// Makes the file longer where what was written took of its end: there are pages left then for what frees space.
+  /// Makes the file longer if the written nodes took pages of the reserve at its end. So there are pages left for
+  /// commits that free space.
   private mutating func fillReserve() throws(StorageError) {
     let pages = space.missingReserve
     guard pages > 0, var map = space.map else { return }
@@ -107,15 +109,16 @@ extension PageWriter {
     try context.write(zeros: pages, to: &map)
   }
 
-  /// The disk works on the nodes while they are noted and the meta page is made.
+  /// Starts to write the nodes to the disk, which works on them while they are noted and the meta page is made.
   func startWriting(_ written: WrittenNodes) {
-    // What lies between the pieces is on the disk, or waits for a sync too; and each call costs a virtual machine an exit.
+    // One call covers all pieces. The pages between them are on the disk already or wait for a sync too, and each call
+    // costs an exit of the virtual machine.
     guard let start = written.pieces.lazy.map(\.lowerBound).min() else { return }
     context.storage.startWriting(
       (written.end - start) * FilePlace.page, at: UInt64(start * FilePlace.page))
   }
 
-  /// Notes nodes written as live in the version they were written for.
+  /// Notes written nodes as live in the version that they were written for.
   mutating func claim(_ written: WrittenNodes, birth: UInt64) {
     for index in written.units.indices {
       let (unit, units) = (Int(written.units[index]), written.sizes[index].units)

@@ -1,42 +1,46 @@
 import Synchronization
 
-/// Writes nodes to pages of the file, and knows which pages are free: one thread at a time, behind a gate of its own
-/// (`GatedState<PageWriter>`).
+/// Writes nodes to pages of the file and knows which pages are free. It stands behind a gate of its own
+/// (`GatedState<PageWriter>`), which admits one thread at a time.
 ///
-/// The leader of commits comes here to write what was sealed, who makes a transaction to begin a line of them, and to write what is large. Rules:
-/// - Nobody syncs here, but for a large transaction that is written by who made it, while nobody leads.
-/// - The nodes of a version and the notes of what it took and freed are one visit, and so is the meta page between them, where who leads writes it. Else a transaction could
-///   move nodes to pages that are taken already.
+/// The leader of commits enters to write the sealed transactions. A thread that makes a transaction enters to begin a
+/// line of transactions, and to write large amounts of nodes. Rules:
+/// - The page writer does not sync the file. The one exception is a large transaction that its own thread writes while
+///   no thread leads the commits.
+/// - The nodes of a version are written, and the pages that it took and freed are noted, in one visit. If the leader
+///   makes the visit, it writes the meta page between the two. Otherwise a transaction could move nodes to pages that
+///   are already taken.
 /// - What a version frees is noted before the version is pending (FORMAT.md, "Commit").
-/// - Nobody waits here, but for the lock *control* where a table of versions is full.
+/// - No thread waits here, except for the lock *control* if a table of versions is full.
 struct PageWriter: ~Copyable {
   let context: WriterContext
-  /// Where sealed nodes stand: they are read here and never changed.
+  /// The arena with the sealed nodes, which the page writer reads and never changes.
   let arena: NodeArena
   let run: RunBuffer
   var space: TrackedSpace
-  /// Versions that someone may read or build on, ascending: as they were when nodes were written last, or a line of
-  /// transactions began. Who comes after reads what was published then, or later, which is among them.
+  /// The versions that someone may read or build on, ascending. They were determined when nodes were last written or
+  /// when a line of transactions began. A reader that comes later reads the version that was published then, which is
+  /// among them, or a later one.
   private(set) var holders: [UInt64] = []
-  /// Nothing was written since they were looked for.
+  /// Whether nothing was written since the holders were looked for.
   private var holdersAreNew = false
   /// The version whose nodes were written last.
   private(set) var written: Version?
-  /// The refs of nodes in the arena that were written, and where they stand in the file.
+  /// The refs of the nodes in the arena that were written, each with the ref of the node in the file.
   private(set) var writtenRefs = WrittenRefs()
-  /// The file was made longer by a commit: there is to be room for the next.
+  /// Whether a commit made the file longer. The next commit then needs room ahead.
   var hasGrown = false
   /// The nodes of the commit that is being written. The lists are kept for the next one, so that they need no new memory.
   private var nodesToWrite = CommitNodes()
-  /// Nodes that the open transaction, or one that was cancelled since, has written before its commit.
+  /// The nodes that the open transaction, or a transaction cancelled since, has written before its commit.
   private var spilled: [WrittenNodes] = []
-  /// How often the file was made shorter.
+  /// The number of times that the file was made shorter.
   var truncations = 0
 
-  /// In nanoseconds.
+  /// The least time between two searches for dead participants, in nanoseconds.
   private static let strikeInterval: UInt64 = 100_000_000
 
-  /// - Parameter slack: pages the file may have beyond its share of what is held.
+  /// - Parameter slack: the number of pages that the file may have beyond the allowed multiple of its held pages.
   init(_ context: WriterContext, arena: NodeArena, ring: PageRing, slack: Int) {
     self.context = context
     self.arena = arena
@@ -46,7 +50,8 @@ struct PageWriter: ~Copyable {
 
   // MARK: - A line of transactions
 
-  /// A line of transactions begins with a version whose nodes stand in the file. Answers what of the arena was written, which is about to be emptied.
+  /// Begins a line of transactions with a version whose nodes are in the file. Returns the refs of the nodes in the
+  /// arena that were written, because the arena is about to be emptied.
   mutating func beginLine(on base: Version, fileLength: UInt64) throws(StorageError) -> WrittenRefs {
     discardSpilled()
     try noteNames(of: base)
@@ -54,7 +59,7 @@ struct PageWriter: ~Copyable {
     try space.follow(base, fileLength: fileLength, held: context.held, holders: holders)
     space.settle(holders: holders)
     notePressure()
-    // Where others are always on their way nobody finds the writer at rest.
+    // If other transactions are always waiting, the writer is never idle, so the file has to grow here.
     if hasGrown, !context.group.isIdle { growAhead() }
     if space.hasWaitingPages { context.held.strikeOffTheDead(atMostEvery: Self.strikeInterval) }
     context.group.beginLine()
@@ -64,8 +69,9 @@ struct PageWriter: ~Copyable {
     return refs
   }
 
-  /// What is on its way is looked at first: it goes from there to what is published. Who can't be listed is looked for
-  /// after the holders: it begins with what is published then, or later.
+  /// Looks for the holders. The versions in progress are read first, because a version moves from there to the
+  /// published one. Readers that can't be listed are looked for after the holders, because such a reader begins with
+  /// the version that is published at that time, or a later one.
   private mutating func lookForHolders() {
     holdersAreNew = true
     holders.removeAll(keepingCapacity: true)
@@ -77,7 +83,7 @@ struct PageWriter: ~Copyable {
 
   // MARK: - Versions
 
-  /// A version whose nodes are written, and that nobody knows yet.
+  /// A version whose nodes are written, and that nothing but the page writer knows yet.
   struct Draft: ~Copyable {
     fileprivate let sealed: CommitGroup.Sealed
     let version: Version
@@ -87,22 +93,23 @@ struct PageWriter: ~Copyable {
     fileprivate let freed: [Ref]
     fileprivate let pagesBefore: Int
     fileprivate let bytes: Int
-    /// The caller syncs the nodes before a meta page names them.
+    /// Whether the caller must sync the nodes before a meta page names them.
     let isSynced: Bool
   }
 
-  /// Nodes beyond this are synced before their meta page is written.
+  /// The bytes of nodes of one transaction above which they are synced before their meta page is written.
   private static let largeCommit = 1 << 20
   private static let smallCommit = 64 << 10
   private static let maximumUnsynced = 16 << 20
   private var unsyncedLimit: Int { min(Self.maximumUnsynced, max(1 << 20, space.liveBytes / 4)) }
-  /// Bytes of pages that wait for a sync and are worth one.
+  /// The least number of bytes of pages waiting for a sync that is worth a sync.
   private var worthSync: Int { max(256 << 10, unsyncedLimit / 8) }
 
-  /// Writes the nodes of what was sealed, as the version with the number of its newest member; `note` is to follow. Where they can't be written nothing
-  /// has changed.
+  /// Writes the nodes of sealed transactions as the version with the number of the newest of them. The caller must call
+  /// `note` afterwards. If the nodes can't be written, nothing has changed.
   ///
-  /// - Parameter isAlone: it may be large, and the caller syncs what is, before a meta page names it.
+  /// - Parameter isAlone: whether the transaction may be large. The caller then syncs the nodes of a large one before a
+  ///   meta page names them.
   mutating func writeNodes(
     of sealed: consuming CommitGroup.Sealed, isAlone: Bool = false
   ) throws(StorageError) -> Draft {
@@ -113,7 +120,7 @@ struct PageWriter: ~Copyable {
     let access = context.store.access(below: 0, arena: arena)
     try nodesToWrite.collect(sealed.root, writtenRefs, access)
     let freed = standing(sealed.freed)
-    // A row less may take more units than before: keys that had no gaps need to be told one by one.
+    // A deleted row may make other nodes larger, because keys that had no gaps must then be stored one by one.
     let frees =
       sealed.added < 0
       || units(nodesToWrite.order) + spilled.reduce(0) { $0 + units($1.nodes) } <= units(freed)
@@ -127,9 +134,9 @@ struct PageWriter: ~Copyable {
     let bytes = spilledBefore.reduce(last.bytes) { $0 + $1.bytes }
     let isSynced = isAlone && bytes > Self.largeCommit
     if sealed.isFull, !isSynced { startWriting(last) }
-    // Where nodes of those spilled before lay in the arena others lie now.
+    // The nodes that were spilled before are not added, because other nodes now lie where they lay in the arena.
     writtenRefs.add(last.nodes, writtenAs: last.refs)
-    // All that the version reaches lies below, and what it frees besides.
+    // All nodes that the version reaches, and those that it frees, lie below `usedEnd`.
     let root = writtenRefs.find(sealed.root) ?? sealed.root
     let version = Version(number: sealed.number, root: root, pageCount: space.usedEnd)
     return Draft(
@@ -139,7 +146,7 @@ struct PageWriter: ~Copyable {
 
   /// Notes what a version took and freed.
   ///
-  /// - Parameter isNamed: a meta page was written that names it, or could not be.
+  /// - Parameter isNamed: whether a meta page that names the version was written.
   mutating func note(_ draft: consuming Draft, isNamed: Bool) -> CommitGroup.Written {
     let (sealed, version, bytes, isSynced) = (draft.sealed, draft.version, draft.bytes, draft.isSynced)
     for written in draft.spilled { claim(written, birth: sealed.number) }
@@ -152,29 +159,31 @@ struct PageWriter: ~Copyable {
     context.counters.recycledPages.store(space.recycledPages, ordering: .relaxed)
     let waiting = space.waitingBytes(for: context.control.durable.number)
     let isLonger = !isSynced && space.pageCount > draft.pagesBefore
-    // What a sync sets free may do in place of a longer file, where it comes in holes of a small commit's size.
+    // If the commit is small, the pages that a sync frees may be enough, so that the file need not grow further.
     let isInNeed =
       isLonger && !sealed.isFull && space.isSpacious && waiting >= worthSync && bytes < Self.smallCommit
     if isLonger, !isInNeed { hasGrown = true }
-    // A page that vouches for itself is not verified, so nothing may be written over what it names before it is durable.
+    // Recovery does not verify the version of a meta page that vouches for itself, so nothing that the page names may
+    // be overwritten before the page is durable.
     let mustSync =
       isSynced || isInNeed
       || context.control.unsyncedBytes + context.group.unsyncedBytes + waiting + bytes > unsyncedLimit
-    // What the lists held is noted: their room is kept for the next.
+    // The content of the lists is noted now. Their memory is kept for the next commit.
     nodesToWrite.removeAll()
     return CommitGroup.Written(
       version: version, members: sealed.members, bytes: bytes, isSynced: isSynced, mustSync: mustSync,
       isNamed: isNamed, isRewriting: sealed.isRewriting)
   }
 
-  /// What names nodes that were freed in the file. Of those that were sealed in memory, and that nothing led to when they
-  /// were written, nothing stands there.
+  /// The refs of the freed nodes that are in the file. Sealed nodes in memory that nothing led to when the others were
+  /// written are not there.
   private func standing(_ freed: [Ref]) -> [Ref] {
     guard freed.contains(where: \.isDirty) else { return freed }
     return freed.compactMap { $0.isDirty ? writtenRefs.find($0) : $0 }
   }
 
-  /// A line of transactions has looked for all of this when it began.
+  /// Looks for holders and free pages before nodes are written. The first commit of a line finds them as `beginLine`
+  /// left them.
   private mutating func prepareToWrite() throws(StorageError) {
     if !holdersAreNew {
       lookForHolders()
@@ -187,7 +196,7 @@ struct PageWriter: ~Copyable {
     try context.held.makeRoom(beside: holders.count)
   }
 
-  /// The map may have been found wrong since the line began.
+  /// Makes the page map again if it was found to be wrong since the line began.
   private mutating func findSpace() throws(StorageError) {
     guard space.map == nil, let written else { return }
     try space.follow(
@@ -196,9 +205,9 @@ struct PageWriter: ~Copyable {
 
   // MARK: - Before a commit
 
-  /// Writes subtrees of a large transaction before it commits, so that it needs no memory for them; answers the refs
-  /// that name them in the file, and the end of what was written. Where the transaction is cancelled, their pages are given back; where there is no room for
-  /// them, they stay in memory until it commits.
+  /// Writes subtrees of a large transaction before it commits, so that it needs no memory for them. Returns the refs
+  /// that name them in the file, and the end of what was written; nil if there is no room for them, in which case they
+  /// stay in memory until the transaction commits. If the transaction is cancelled, their pages are given back.
   mutating func spill(_ roots: [Ref], birth: UInt64) throws(StorageError) -> Spilled? {
     var nodes = CommitNodes()
     var places: [CommitNodes.Target?] = []
@@ -211,7 +220,7 @@ struct PageWriter: ~Copyable {
     do throws(StorageError) {
       last = try write(nodes, birth: birth, Manner(leavesReserve: false))
     } catch {
-      // The commit may yet find room, in holes and in what it frees.
+      // The commit may still find room, in holes and in the pages that it frees.
       guard error.isForWantOfSpace else { throw error }
       return nil
     }
@@ -231,13 +240,13 @@ struct PageWriter: ~Copyable {
   struct Spilled {
     /// The refs of the subtrees in the file.
     let refs: [Ref]
-    /// Nodes of the arena that were written.
+    /// The nodes of the arena that were written.
     let nodes: [Ref]
     /// The end of the bytes that the transaction may read from then on.
     let end: UInt64
   }
 
-  /// Gives the pages of a transaction that was not committed back.
+  /// Gives back the pages of a transaction that was not committed.
   private mutating func discardSpilled() {
     for written in spilled { for piece in written.pieces { space.giveBack(piece) } }
     spilled = []

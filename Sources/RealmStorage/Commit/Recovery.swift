@@ -1,14 +1,15 @@
-/// Finds the version to open, whatever was cut short before.
+/// Finds the version to open, whatever work was cut short before.
 ///
-/// Rules (FORMAT.md, "Recovery"; the argument for each crash point stands there):
-/// 1. The newest meta page that verifies is taken, and from its root every node born after the version it names as
-///    durable is verified: exactly what may be missing. If one fails, the other page is taken.
-/// 2. A page that was rejected gets the opened version before the sync of rule 3, or it would come back later.
-/// 3. Before anything else is written or published, the file is synced, unless it is the version that the control block
-///    knows to be durable. Nothing is rewritten in place.
-/// 4. After a failed sync in this boot the cache proves nothing: the control block's durable version is opened.
-/// 5. Where a sync was begun and its outcome never noted, an error may have been seen by nobody: what was born after
-///    the durable version is written again, as a new version, behind the end of the file (`TransactionGate`).
+/// Rules (FORMAT.md, "Recovery", which also has the argument for each crash point):
+/// 1. The newest meta page that verifies is taken. From its root, every node born after the version that the page names
+///    as durable is verified: exactly these nodes may be missing. If one of them fails, the other page is taken.
+/// 2. The opened version is written over a page that was rejected, before the sync of rule 3. Otherwise the rejected
+///    page could come back later.
+/// 3. Before anything else is written or published, the file is synced, unless the version is the one that the control
+///    block knows to be durable. Nothing is rewritten in place.
+/// 4. After a failed sync in this boot the cache proves nothing, so the control block's durable version is opened.
+/// 5. If a sync was begun and its outcome was never noted, nobody may have seen its error. What was born after the
+///    durable version is then written again, as a new version, behind the end of the file (`TransactionGate`).
 struct Recovery {
   let storage: any Storage
   let store: NodeStore
@@ -20,16 +21,17 @@ struct Recovery {
     /// The meta page that names it.
     var page: Int
     var greatest: UInt64
-    /// The version surely on disk, and its page; the opened one, but for rule 5.
+    /// The version that is surely on the disk. Except under rule 5, it is the opened version. `durablePage` is its
+    /// page.
     var durable: Version
     var durablePage: Int
-    /// A page was found damaged, or named a version that is not whole.
+    /// Whether a page was found damaged, or named a version that is not whole.
     var rejectedPage: Bool
-    /// Rule 5: the nodes born after `durable` are in the cache and perhaps nowhere else.
+    /// Whether rule 5 applies: the nodes born after `durable` are in the cache and perhaps not on the disk.
     var mustRewrite: Bool
   }
 
-  /// Rule 1, in memory only. For who may not write.
+  /// Applies rule 1, in memory only, so that a handle that may not write can call it too.
   func choose() throws(StorageError) -> Outcome {
     let order = [0, 1].filter { meta.pages[$0] != nil }
       .sorted { meta.pages[$0]!.version.number > meta.pages[$1]!.version.number }
@@ -43,7 +45,7 @@ struct Recovery {
           version: candidate.version, page: page, greatest: meta.greatest, durable: candidate.version,
           durablePage: page, rejectedPage: page != order[0] || order.count < 2, mustRewrite: false)
       } catch {
-        // A page is passed over for what it names, not because the system has no memory now.
+        // A page is passed over because of damage, and not because the system has no memory at the moment.
         guard error.isDamage else { throw error }
         firstFailure = firstFailure ?? error
       }
@@ -51,7 +53,8 @@ struct Recovery {
     throw firstFailure ?? MetaPair.noPage(.metaPages, path: storage.path)
   }
 
-  /// Rules 1 to 4, for who holds the writer's lock. Who is alone forgets what dead participants left in the tables.
+  /// Applies rules 1 to 4. The caller holds the writer's lock. If it is alone, what dead participants left in the
+  /// tables is forgotten.
   func run(_ tables: SharedTables, isAlone: Bool) throws(StorageError) -> Outcome {
     let block = tables.block
     let isOurs = block.belongs(to: storage.identity, boot: storage.boot)
@@ -63,7 +66,7 @@ struct Recovery {
       tables.clear()
     }
     guard var outcome = chosen else { return try openDurable(tables) }
-    // Before anything is written: no reader is to begin with a version that is lost.
+    // This comes before any write, so that no reader begins with a version that is lost.
     try withdraw(outcome.version, in: tables)
     outcome.greatest = max(outcome.greatest, block.greatest)
     block.greatest = outcome.greatest
@@ -90,7 +93,8 @@ struct Recovery {
     return outcome
   }
 
-  /// What was found is what all read from now on. The marks go last, and not where rule 5 is still to be done.
+  /// Makes the version that was found the one that all readers get from now on. The marks are cleared last, and not if
+  /// rule 5 is still to be done.
   func publish(_ outcome: Outcome, in tables: SharedTables, holders: [UInt64]) throws(StorageError) {
     let block = tables.block
     let versions = tables.versions
@@ -101,9 +105,10 @@ struct Recovery {
     block.durable = durable
     block.greatest = outcome.greatest
     block.isDirty = !meta.isClean || outcome.rejectedPage
-    // No map of pages that was made before tells what there is now.
+    // Page maps that were made before are not right any more.
     tables.ring.raiseEpoch()
-    // Nobody comes to read what is to be written again before it is durable. Who opens the file alone begins with it: others wait until then.
+    // New readers do not get a version that must be written again before it is durable. If a handle opens the file
+    // alone, the version is current at once, because others wait until that handle has finished.
     if !outcome.mustRewrite || block.current.number == 0 { block.current = current }
     guard !outcome.mustRewrite else { return }
     block.unsyncedBytes = 0
@@ -111,8 +116,8 @@ struct Recovery {
     block.inWrite = false
   }
 
-  /// For who may only read, and is the first to: the tables, so that it is seen by those who write later. The file is
-  /// left as it is, and the marks say that it is to be recovered.
+  /// Fills the tables for a handle that opens the file first and may only read it, so that later writers see the
+  /// handle. The file is left as it is, and the marks say that it must be recovered.
   func publishUnrecovered(in tables: SharedTables) throws(StorageError) -> Outcome {
     let block = tables.block
     let isOurs = block.belongs(to: storage.identity, boot: storage.boot)
@@ -126,7 +131,7 @@ struct Recovery {
       }
       outcome.version = sure.version
     }
-    // A version that was only relaxed is not D because somebody reads it.
+    // A version of relaxed commits does not become D because somebody reads it.
     let known = block.durable
     let isKnown = isOurs && meta.pages[known.page]?.version.number == known.number
     let page = isKnown ? known.page : outcome.page
@@ -139,7 +144,8 @@ struct Recovery {
     return outcome
   }
 
-  /// A sync of this boot has brought the version to the disk, root and all, and nobody has begun to write since.
+  /// Whether a sync of this boot has brought the version to the disk, with its root, and nobody has begun to write
+  /// since.
   private func isKnownDurable(_ outcome: Outcome, _ tables: SharedTables) -> Bool {
     let block = tables.block
     return !block.needsRecovery && !outcome.rejectedPage
@@ -147,13 +153,14 @@ struct Recovery {
       && meta.pages[block.durable.page]?.version == outcome.version
   }
 
-  /// By the first of this boot to open the file: what it reads is what the disk holds.
+  /// Claims the block for the first handle of this boot that opens the file. What it reads is what the disk holds.
   private func claim(_ block: ControlBlock, _ outcome: Outcome) {
     let durable = ControlBlock.Named(number: outcome.version.number, entry: 0, page: outcome.page)
     block.claim(for: storage.identity, boot: storage.boot, durable: durable)
   }
 
-  /// Where others read a later version than the one to open, it is lost: they begin with this one from now on.
+  /// If others read a later version than the one to open, that version is lost. New readers get the one to open from
+  /// now on.
   private func withdraw(_ version: Version, in tables: SharedTables) throws(StorageError) {
     let block = tables.block
     guard version.number < block.current.number else { return }
@@ -164,7 +171,7 @@ struct Recovery {
     if !isNoted { block.noteFailure(after: version.number) }
   }
 
-  /// Rule 4.
+  /// Applies rule 4.
   private func openDurable(_ tables: SharedTables) throws(StorageError) -> Outcome {
     let block = tables.block
     let page = block.durable.page
@@ -180,8 +187,8 @@ struct Recovery {
       rejectedPage: true, mustRewrite: false)
   }
 
-  /// The mark was set before, and goes when what was found is noted (`publish`): where the process dies before, the
-  /// outcome is unknown.
+  /// Syncs the file. The mark was set before this call. It goes only when what was found is noted (`publish`), because
+  /// the outcome is unknown if the process dies before that.
   private func sync(_ block: ControlBlock) throws(StorageError) {
     do {
       try storage.sync(.data)
@@ -191,7 +198,8 @@ struct Recovery {
     }
   }
 
-  /// Rule 2. The copy keeps the durable version its page names: until the sync, no more than that is sure.
+  /// Applies rule 2. The copy keeps the durable version that its page names, because no later version is sure until the
+  /// sync.
   private func overwriteOther(than page: Int, greatest: UInt64) throws(StorageError) {
     guard var copy = meta.pages[page] else { return }
     copy.greatest = greatest
@@ -215,7 +223,7 @@ struct Recovery {
 }
 
 extension StorageError {
-  /// It tells of the bytes in the file, and nothing of what the system can do now.
+  /// Whether the error tells of the bytes in the file, and not of what the system can do at the moment.
   var isDamage: Bool {
     switch self {
     case .corrupted, .truncated: true
@@ -244,7 +252,7 @@ struct VerificationWalk {
 
   private mutating func visit(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     guard !ref.isNull, ref.birth > after else { return }
-    // Each node has one parent: a second way to it was forged, and many would make the walk endless.
+    // Each node has one parent. A second way to a node was forged, and many such ways would make the walk endless.
     guard visited.insert(ref.unit).inserted else { throw store.corrupted(.overlap, ref) }
     _ = try access.node(ref).length
     for child in try access.children(of: ref) { try visit(child, access) }

@@ -1,18 +1,20 @@
-/// The one sequence of recovery, for who opens a file and for who takes over from a writer that died.
+/// The sequence of recovery, for a handle that opens a file and for a writer that takes over from one that died.
 extension Recovery {
   enum Company {
-    /// Nobody else has the file open: what dead participants left in the tables is forgotten.
+    /// Nobody else has the file open. What dead participants left in the tables is forgotten.
     case alone
     /// Others may be reading.
     case others(HeldVersions)
   }
 
   struct Recovered {
-    /// The version that readers find when recovery is done; with `rewritesAfter`, the one that is to be written again for them.
+    /// The version that readers get when recovery is done. With `rewritesAfter`, it is the version that must be written
+    /// again for them.
     var version: Version
-    /// A meta page was passed over, for damage or since what it named is not whole; nil where none was.
+    /// The time of this recovery and its version, if a meta page was passed over because it is damaged or names a
+    /// version that is not whole; nil if no page was passed over.
     var stamp: RecoveryStamp?
-    /// Rule 5: what was born after this version is to be written again.
+    /// The version after which everything born must be written again by rule 5; nil if nothing must.
     var rewritesAfter: Version?
 
     fileprivate init(_ outcome: Outcome) {
@@ -22,17 +24,19 @@ extension Recovery {
     }
   }
 
-  /// Finds the version to open, and makes it sure and publishes it where it need not be written again: that the caller does, who holds the lock *writer*.
+  /// Finds the version to open, makes it durable and publishes it. If it must be written again, the caller does that.
+  /// The caller holds the lock *writer*.
   func recover(_ tables: SharedTables, _ company: Company) throws(StorageError) -> Recovered {
     var others: HeldVersions?
     if case .others(let held) = company { others = held }
     let outcome = try run(tables, isAlone: others == nil)
-    // Read behind the sync: somebody may have come meanwhile.
+    // The holders are read after the sync, because a reader may have come meanwhile.
     try publish(outcome, in: tables, holders: others?.holders ?? [])
     return Recovered(outcome)
   }
 
-  /// For who opens the file first and may only read it: what is found is published, and stays to be recovered.
+  /// Publishes what is found, for a handle that opens the file first and may only read it. The file must still be
+  /// recovered.
   func publishUnrecovered(_ tables: SharedTables) throws(StorageError) -> Recovered {
     Recovered(try publishUnrecovered(in: tables))
   }

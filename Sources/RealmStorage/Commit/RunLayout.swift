@@ -1,18 +1,18 @@
-/// The dirty nodes below some roots, children before parents: the order in which refs become final.
+/// The dirty nodes below some roots, children before parents. Their refs become final in this order.
 struct CommitNodes {
   private(set) var order: [Ref] = []
-  /// The dirty children of each node, one node's after another's.
+  /// The dirty children of all nodes, in the order of the nodes.
   private var children: [Child] = []
   private var childEnds: [Int] = []
   private var open: [Child] = []
 
   struct Child {
-    /// Which of its parent's refs it is.
+    /// The index of the child among its parent's refs.
     var place: Int
     var target: Target
   }
 
-  /// Keeps room for as many as most commits have.
+  /// Removes all nodes. The lists keep room for as many nodes as most commits have.
   mutating func removeAll() {
     guard order.count <= Self.few, open.capacity <= Self.few, children.count <= Self.few else {
       self = CommitNodes()
@@ -25,13 +25,14 @@ struct CommitNodes {
   private static let few = 256
 
   enum Target {
-    /// One of the order.
+    /// A node of `order`, by its index.
     case node(Int)
-    /// Written by an earlier commit.
+    /// A node that was written before, by its ref in the file.
     case written(Ref)
   }
 
-  /// Adds the dirty nodes below `ref`, then that one; answers where it stands; nil where it is not dirty.
+  /// Adds the dirty nodes below `ref`, and then the node of `ref` itself. Returns where that node stands; nil if it is
+  /// not dirty.
   @discardableResult
   mutating func collect(
     _ ref: Ref, _ written: WrittenRefs, _ access: borrowing NodeAccess
@@ -49,7 +50,8 @@ struct CommitNodes {
         next = place + 1
       }
     }
-    // One by one: most have one, and the functions for ranges take longer than that.
+    // The children are appended one by one. Most nodes have one dirty child, for which the functions for ranges take
+    // longer.
     for index in first..<open.count { children.append(open[index]) }
     while open.count > first { open.removeLast() }
     childEnds.append(children.count)
@@ -57,7 +59,7 @@ struct CommitNodes {
     return .node(order.count - 1)
   }
 
-  /// All nodes with their dirty children, to be read without a reference counted for each.
+  /// All nodes with their dirty children. Reading them counts no reference for each node.
   var reading: Reading { Reading(children: children.span, childEnds: childEnds.span) }
 
   struct Reading: ~Escapable {
@@ -75,18 +77,18 @@ struct CommitNodes {
   }
 }
 
-/// Where the nodes of a commit will stand: packed at 64 bytes into whole pages.
+/// The places of the nodes of a commit, which are packed at multiples of 64 bytes into whole pages.
 ///
 /// Nodes that stay (leaves, long values) stand apart from nodes that the next commit writes anew (branches, the root),
-/// so that pages are freed whole; but where a page fewer holds them together, they share one: what it would have lost is
-/// the room behind the last node that stays, which is free no sooner.
+/// so that pages are freed whole. But if all nodes together need one page less, they share a page. This costs nothing,
+/// because it uses only the room behind the last node that stays, which would be free no sooner otherwise.
 struct RunLayout {
   /// The first unit of each node, in the order they were given.
   private(set) var units: [UInt64] = []
   /// The pages that hold a node.
   private(set) var pieces: [Range<Int>] = []
-  /// Nodes that stand before this unit in the pieces are in the order they were given, and no other node stands there; nil
-  /// where there is no such order.
+  /// The unit in the pieces before which the nodes are in the order in which they were given, with no other node among
+  /// them; nil if there is no such order.
   private(set) var inOrderBefore: UInt64?
 
   typealias Size = (units: Int, isShortLived: Bool)
@@ -102,7 +104,7 @@ struct RunLayout {
     var end = UInt64.max
     for (index, node) in nodes.enumerated() where node.isShortLived {
       units[index] = filler.place(node.units)
-      // The others come behind it, perhaps in a hole that lies before it in the file.
+      // The other short-lived nodes follow, perhaps in a hole that lies before this one in the file.
       if end == .max { end = units[index] }
     }
     inOrderBefore = end
@@ -110,8 +112,8 @@ struct RunLayout {
     pieces = filler.pieces
   }
 
-  /// Packs nodes into holes, each into that which leaves least, so that long ones are left for large nodes; nil where
-  /// they do not fit.
+  /// Packs nodes into holes, each into the hole that leaves the least room, so that long holes are left for large
+  /// nodes; nil if the nodes do not fit.
   init?(_ nodes: [Size], fitting holes: [Range<Int>]) {
     units.append(contentsOf: repeatElement(0, count: nodes.count))
     var rooms = holes.map {
@@ -133,7 +135,7 @@ struct RunLayout {
     }
   }
 
-  /// Pages that hold the nodes.
+  /// The numbers of pages that hold the nodes.
   static func size(_ nodes: [Size]) -> RunSize {
     let (stays, shortLived) = units(nodes)
     return RunSize(

@@ -5,9 +5,10 @@ package struct SealedTransaction {
 
   enum Fate {
     case own(CommitGroup.Pending)
-    /// Of one that changed nothing: that of what it was built on.
+    /// The transaction changed nothing. Its fate is that of the commit that it was built on.
     case basis(CommitGroup.Pending)
-    /// Nothing changed and nothing was on its way: the version it has seen.
+    /// The transaction changed nothing and no commit was in progress. The number is that of the version that it has
+    /// seen.
     case known(UInt64)
   }
 
@@ -16,13 +17,14 @@ package struct SealedTransaction {
     self.fate = fate
   }
 
-  /// Waits until the changes are durable, or published, as was asked; answers the number of a version that shows them.
+  /// Waits until the changes are durable or published, as the durability of the transaction asks. Returns the number of
+  /// a version that shows them.
   ///
-  /// Several that were sealed one upon another become one version, by the thread that waits first. One that is not
-  /// waited for becomes part of the next version that anybody waits for.
+  /// Transactions that were sealed one upon another become one version, which the thread that waits first writes. A
+  /// transaction that nobody waits for becomes part of the next version that anybody waits for.
   ///
-  /// - Throws: `StorageError` where they were not written; after `.system` of a sync their outcome is known only when
-  ///   the database is opened again.
+  /// - Throws: `StorageError` if the changes were not written; after `.system` of a sync their outcome is known only
+  ///   when the database is opened again.
   @discardableResult
   package func wait() throws(StorageError) -> UInt64 {
     defer { writer.gate.rest() }

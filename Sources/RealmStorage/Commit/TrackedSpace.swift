@@ -1,22 +1,22 @@
 import Synchronization
 
-/// The page map of a writer, and which version of which epoch it tells of.
+/// The page map of a writer, with the version and the epoch that it describes.
 ///
-/// A map that another process's commits have left behind is brought up to date from the ring; where that does not lead
-/// to the newest version, the file is walked. A walk only reads nodes that hold refs.
+/// If commits of another process have made the map out of date, it is brought up to date from the ring. If the ring
+/// does not lead to the newest version, the file is walked. A walk reads only nodes that hold refs.
 struct TrackedSpace: ~Copyable {
   private let store: NodeStore
   private let ring: PageRing
-  /// Pages a file may have beyond its share of what is held.
+  /// The number of pages that a file may have beyond the allowed multiple of its held pages.
   private let slack: Int
   var map: PageMap?
-  /// Whether pages become free: not while somebody reads who is not listed.
+  /// Whether pages become free. They do not while a reader that is not listed reads the file.
   var recycles = true
   private var version: UInt64 = 0
   private var epoch: UInt64 = 0
-  /// The named versions whose nodes the map does not know, since the versions are damaged.
+  /// The named versions whose nodes the map does not know, because the versions are damaged.
   private var unwalked: [Version] = []
-  /// The map was made with all names known: each name's version was found.
+  /// Whether the map was made with all names known and with the version of each name found.
   private var knowsNames = true
 
   init(store: NodeStore, ring: PageRing, slack: Int) {
@@ -26,24 +26,24 @@ struct TrackedSpace: ~Copyable {
   }
 
   var pageCount: Int { map?.pageCount ?? 0 }
-  /// The page after the last one that is held.
+  /// The page after the last held page.
   var usedEnd: Int { map?.usedEnd ?? 2 }
   var hasWaitingPages: Bool { (map?.waitingCount ?? 0) > 0 }
   var recycledPages: Int { map?.recycledCount ?? 0 }
   var isSpacious: Bool { map?.isSpacious ?? false }
   var liveBytes: Int { (map?.liveUnits ?? 0) * Ref.unit }
-  /// Something is held of which it can't be told where it is: no page is free that was not free before the file was walked.
+  /// Whether nodes are held at places that can't be determined. A walk then leaves no page free.
   var isPartial: Bool { !unwalked.isEmpty || !knowsNames }
   var waitingBytes: Int { (map?.waitingCount ?? 0) * FilePlace.page }
   func waitingBytes(for holder: UInt64) -> Int { (map?.waitingCount(heldBy: holder) ?? 0) * FilePlace.page }
 
   // MARK: - Following
 
-  /// Brings the map to the newest version, by the ring or by a walk. Where it must not recycle, since somebody reads who
-  /// is not listed, no page becomes free. Nor does one while a named version is damaged: the file can be written, and grows, until
-  /// the name is dropped.
+  /// Brings the map to the newest version, by the ring or by a walk. No page becomes free while a reader that is not
+  /// listed reads the file. If a named version is damaged, a walk leaves no page free: the file can be written, and
+  /// grows, until the name is dropped.
   ///
-  /// - Throws: `.corrupted` where the space of the file can't be told.
+  /// - Throws: `.corrupted` if the space of the file can't be determined.
   mutating func follow(
     _ newest: Version, fileLength: UInt64, held: HeldVersions, holders: [UInt64]
   ) throws(StorageError) {
@@ -72,7 +72,7 @@ struct TrackedSpace: ~Copyable {
     guard let records = ring.records(from: version, to: newest.number) else { return false }
     settle(holders: holders)
     for record in records {
-      // Its pages wait, as those of a commit that was just made.
+      // The pages that the record freed wait for the version before it if no page may become free.
       let holders = recycles && knowsNames ? holders : Set(holders + [record.before]).sorted()
       for change in record.changes {
         guard
@@ -90,11 +90,11 @@ struct TrackedSpace: ~Copyable {
   private mutating func walk(
     _ newest: Version, pages: Int, held: HeldVersions, _ named: NamedVersions
   ) throws(StorageError) -> PageMap {
-    // What expired is not read any more, and may not be readable.
+    // Expired versions are not read any more, and may not be readable.
     let holders = held.holders.filter { !held.block.isLost($0) }
     let kept = named.all
     var older: [(version: Version, isNamed: Bool)] = []
-    // A version that is held and not to be found: what it reaches can't be told from free space.
+    // False if a held version is not found. Its nodes can't be told from free space then.
     var isComplete = named.isComplete
     for number in holders.reversed() where number != newest.number {
       let own = kept.filter { $0.number == number }
@@ -104,7 +104,7 @@ struct TrackedSpace: ~Copyable {
       older += own.map { ($0, true) }
     }
     (unwalked, knowsNames) = ([], named.isComplete)
-    // The name of a version that ends beyond the file is damaged.
+    // A named version that ends beyond the file is damaged.
     older.removeAll { version, isNamed in
       guard isNamed, version.pageCount > pages else { return false }
       unwalked.append(version)
@@ -120,7 +120,7 @@ struct TrackedSpace: ~Copyable {
       do throws(StorageError) {
         try walk.walkOlder(version.root, next: next, holders: holders, access: access)
       } catch {
-        // The file can be written though this version can't be read, but no page that the version may need is given out.
+        // The file can be written although this version can't be read. No page that the version may need is given out.
         guard isNamed, error.isDamage else { throw error }
         unwalked.append(version)
       }
@@ -132,11 +132,12 @@ struct TrackedSpace: ~Copyable {
 
   // MARK: - Own commits
 
-  /// While a name can't be read nothing that waits becomes free: the version that it keeps may need it.
+  /// Frees the waiting pages that no holder needs. While a name can't be read no waiting page becomes free, because the
+  /// version that the name keeps may need it.
   mutating func settle(holders: [UInt64]) { if recycles, knowsNames { map?.settle(holders: holders) } }
-  /// The names of a version that was just written can't be read.
+  /// Notes that the names of a version that was just written can't be read.
   mutating func forgetNames() { knowsNames = false }
-  /// Says which version a sync has reached last.
+  /// Notes the last version that a sync has reached.
   mutating func noteDurable(_ version: UInt64) { map?.durable = version }
 
   mutating func place(_ size: RunSize, prefersParts: Bool) -> RunPlace {
@@ -152,9 +153,9 @@ struct TrackedSpace: ~Copyable {
 
   var missingReserve: Int { map?.missingReserve ?? 0 }
 
-  /// Holes of a file that can't grow beyond `end` for `count` pages, and the reserve where that may be used.
+  /// The holes for `count` pages in a file that can't grow beyond `end`, with the reserve if it may be used.
   mutating func holes(for count: Int, below end: Int, usesReserve: Bool) -> [Range<Int>] {
-    // Pages given out in vain, and not there.
+    // The pages from `end` on were given out in vain and are not in the file.
     if end < pageCount, end >= usedEnd { map?.shrink(to: end) }
     map?.isConfined = true
     return (usesReserve ? map?.holes(below: end) : map?.spareHoles(for: count)) ?? []
@@ -168,13 +169,13 @@ struct TrackedSpace: ~Copyable {
     map?.claim(unit: unit, units: units, birth: birth) ?? false
   }
 
-  /// Frees what a version no longer reaches, and tells other processes what it did to pages.
+  /// Frees what a version no longer reaches, and tells other processes what the version did to pages.
   mutating func commit(_ version: Version, after base: UInt64, freed: [Ref], holders: [UInt64]) {
     for ref in freed {
       let isKnown = map?.release(
         unit: Int(ref.unit), units: store.units(ofLength: ref.length), freed: version.number, holders: holders
       )
-      // What other processes told in the ring was not so. The next transaction walks the file.
+      // What other processes wrote into the ring was wrong. The next transaction walks the file.
       if isKnown == false { map = nil }
     }
     self.version = version.number

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Lets one transaction at a time be made in memory, and holds the lock of the file for it.
+/// Admits one transaction at a time, which makes its nodes in memory, and holds the lock *writer* of the file for it.
 ///
-/// The lock is taken to begin a transaction and given up when nothing is on its way. The arena of nodes is emptied inside the gate only, when nothing is sealed or being
-/// written: who leads reads sealed nodes there. Locks are taken in the order that docs/locks.md tells.
+/// The gate takes the lock when a transaction begins, and gives it up when no commit is in progress. The arena of nodes
+/// is emptied only inside the gate and only when nothing is sealed or being written, because the leader of commits
+/// reads sealed nodes there. docs/locks.md gives the order in which locks are taken.
 final class TransactionGate: Sendable {
   let context: WriterContext
   private let pages: GatedState<PageWriter>
@@ -12,7 +13,7 @@ final class TransactionGate: Sendable {
   private let key: [UInt8]?
   private let (clusterRows, givenBackBytes): (Int, Int)
   private let tables: SharedTables
-  /// Threads that wait to enter, to begin a transaction.
+  /// The number of threads that wait to enter and begin a transaction.
   private let waiting = Atomic<Int>(0)
   private let closed = Atomic<Bool>(false)
 
@@ -21,24 +22,25 @@ final class TransactionGate: Sendable {
     let givenNestedIDs = GivenNestedIDs()
     var mover: Mover
     var kept = KeptTables()
-    /// The commit that the open transaction builds on, while that is on its way to the disk; nil otherwise.
+    /// The commit that the open transaction builds on, if it was in progress when the transaction began; nil otherwise.
     var basis: CommitGroup.Pending?
-    /// The open transaction builds on what is sealed.
+    /// Whether the open transaction builds on sealed transactions.
     var isOnSealed = false
-    /// It has written nodes already.
+    /// Whether the open transaction has begun to write nodes before its commit.
     var hasSpilled = false
-    /// Recovery rule 5 is on its way.
+    /// Whether recovery is writing a version again (rule 5 of `Recovery`).
     var isRewriting = false
-    /// A dead writer's marks were found, and the file is not yet recovered.
+    /// Whether marks of a dead or failed writer were found and the file is not yet recovered.
     var owesRecovery = false
-    /// The lock of the file is held.
+    /// Whether this handle holds the lock of the file.
     var isLocked = false
-    /// A line of transactions has begun since the lock was taken: the map of pages is that of the newest version. Else others may have written where it shows the end of the file.
+    /// Whether a line of transactions has begun since the lock was taken. If so, the page map is that of the newest
+    /// version. If not, other processes may have written to places that the map shows as the end of the file.
     var knowsPages = false
     var turn = WriterTurn()
   }
 
-  /// Transactions of more bytes of nodes than this become a version of their own, that they write themselves.
+  /// The bytes of nodes above which a transaction becomes a version of its own and writes that version itself.
   private static let largestSealed = 512 << 10
 
   init(
@@ -64,7 +66,7 @@ final class TransactionGate: Sendable {
 
   // MARK: - In and out
 
-  /// Enters behind others; those who ask are told how many wait.
+  /// Enters the gate after the threads that already wait. Reports show how many threads wait.
   func enter() {
     if state.tryEnter() { return }
     held.participants.setWaitingThreads(waiting.wrappingAdd(1, ordering: .relaxed).newValue, held.participant)
@@ -73,10 +75,11 @@ final class TransactionGate: Sendable {
       waiting.wrappingSubtract(1, ordering: .relaxed).newValue, held.participant)
   }
 
-  /// Enters for what is no transaction: those who ask are told of transactions only.
+  /// Enters for work that is no transaction. Reports count only the threads that wait for a transaction.
   func enterUncounted() { state.enter() }
 
-  /// Enters where nobody is inside, the lock of the file is free, and nobody waits for either. Answers whether it did.
+  /// Enters if no thread is inside, the lock of the file is free, and nobody waits for either. Returns whether it
+  /// entered.
   func enterIfFree() throws(StorageError) -> Bool {
     guard state.tryEnter() else { return false }
     do throws(StorageError) {
@@ -89,7 +92,8 @@ final class TransactionGate: Sendable {
     return false
   }
 
-  /// The next may begin. The lock of the file stays until what was committed has reached the disk: `rest` is to follow.
+  /// Lets the next transaction begin. The lock of the file stays held until the commits have reached the disk. The
+  /// caller must call `rest` afterwards.
   func leave() { state.leave() }
 
   func leaveAndRest() {
@@ -97,8 +101,8 @@ final class TransactionGate: Sendable {
     rest()
   }
 
-  /// Gives the lock up where nothing is pending and nobody writes. Called by whoever has left the gate, or has seen
-  /// the fate of its version: the last of them finds the writer at rest.
+  /// Gives the lock up if no commit is in progress and no thread is inside the gate. Each thread calls this after it
+  /// has left the gate or learnt the fate of its version, so that the last of them finds the writer idle.
   func rest() {
     guard !storage.isForked else { return }
     while group.isIdle, state.tryEnter() {
@@ -120,10 +124,10 @@ final class TransactionGate: Sendable {
 
   // MARK: - Beginning
 
-  /// Starts a transaction on the newest version there is; inside.
+  /// Starts a transaction on the newest version. The caller is inside the gate.
   ///
-  /// - Throws: `.poisoned`, `.forked`, `.controlReplaced`, `.truncated`, `.limitExceeded(.versions)`; what recovery
-  ///   throws after another writer died; why the space of the file can't be told.
+  /// - Throws: `.poisoned`, `.forked`, `.closed`, `.controlReplaced`, `.truncated`, `.limitExceeded(.versions)`; the
+  ///   errors of recovery after another writer died; the reason why the space of the file can't be determined.
   func begin() throws(StorageError) -> Begun {
     try state.inside { (state) throws(StorageError) in
       do throws(StorageError) {
@@ -143,7 +147,7 @@ final class TransactionGate: Sendable {
     let base: Version
     let editor: NodeEditor
     let givenNestedIDs: GivenNestedIDs
-    /// Rows of a cluster, at most.
+    /// The largest number of rows in a cluster.
     let clusterRows: Int
     let givenBackBytes: Int
   }
@@ -153,7 +157,8 @@ final class TransactionGate: Sendable {
     return try beginLine(&state)
   }
 
-  /// Builds on what waits to be written; nil where nothing does, or it is better written first.
+  /// Begins a transaction on the sealed transactions that wait to be written. Returns nil if there are none, or if the
+  /// arena is used up; in the latter case they are written first.
   private func beginOnSealed(_ state: inout State) throws(StorageError) -> Version? {
     guard case .sealed(let root, let last) = group.newest else { return nil }
     guard !state.editor.arena.isUsedUp else {
@@ -168,14 +173,15 @@ final class TransactionGate: Sendable {
     return Version(number: last.number, root: root, pageCount: 0)
   }
 
-  /// Begins with a version whose nodes stand in the file.
+  /// Begins a transaction on a version whose nodes are in the file.
   ///
-  /// - Parameter recovered: the version that recovery is to write again, which need not be published; nil for the newest.
+  /// - Parameter recovered: the version that recovery writes again, which need not be published; nil for the newest
+  ///   version.
   private func beginLine(
     _ state: inout State, on recovered: Version? = nil
   ) throws(StorageError) -> Version {
-    // Before what is published is looked at: a version goes from the one to the other. One that fails poisons the writer
-    // before it goes, so that is looked at between.
+    // The group is read before the published version, because a version moves from the group to the published one. A
+    // version that fails poisons the writer before it leaves the group, so the poison is checked between the two reads.
     try pages.with { (pages) throws(StorageError) in
       let newest = group.newest
       try context.checkPoison()
@@ -212,13 +218,14 @@ final class TransactionGate: Sendable {
 
   // MARK: - The open transaction
 
-  /// The commit that the open transaction builds on, while that is on its way to the disk; nil otherwise.
+  /// The commit that the open transaction builds on, if it was in progress when the transaction began; nil otherwise.
   var basis: CommitGroup.Pending? { state.inside { $0.basis } }
 
-  /// The tables as the last transaction left them, where it made the version `base`; nil otherwise. They belong to the caller then.
+  /// The tables as the last transaction left them, if it made the version `base`; nil otherwise. The caller owns them
+  /// then.
   func takeTables(of base: Version) -> OpenTables? { state.inside { $0.kept.take(of: base.number) } }
 
-  /// Waits until what it builds on stands in the file.
+  /// Waits until the commits that the open transaction builds on are finished.
   func waitForSealed() throws(StorageError) {
     try waitForSealed(isOnSealed: state.inside { $0.isOnSealed })
   }
@@ -230,10 +237,10 @@ final class TransactionGate: Sendable {
     if isOnSealed, let failure = group.failure { throw failure }
   }
 
-  /// Writes subtrees of a large transaction before it commits; answers the refs that name them from then on.
+  /// Writes subtrees of a large transaction before it commits. Returns the refs that name them from then on.
   private func spill(_ roots: [Ref]) throws(StorageError) -> [Ref] {
     try state.inside { (state) throws(StorageError) in
-      // What they lead to may be sealed, and is written first.
+      // The subtrees may lead to sealed nodes, which must be written first.
       try waitForSealed(isOnSealed: state.isOnSealed)
       state.hasSpilled = true
       let editor = state.editor
@@ -248,10 +255,10 @@ final class TransactionGate: Sendable {
 
   // MARK: - Committing
 
-  /// Ends the transaction, whose changes lead to `root`: they become part of the next version. Inside; `CommitLeader.finish`
-  /// waits for their fate outside.
+  /// Ends the transaction, whose changes lead to `root`, so that they become part of the next version. The caller is
+  /// inside the gate. `CommitLeader.finish` waits for the fate of the changes outside.
   ///
-  /// - Parameter added: rows and entries that there are more than before.
+  /// - Parameter added: the number of rows and entries now, less their number before the transaction.
   func seal(
     root: Ref, tables: OpenTables?, added: Int, durability: Durability
   ) throws(StorageError) -> CommitGroup.Pending {
@@ -263,7 +270,7 @@ final class TransactionGate: Sendable {
   private func seal(
     _ state: inout State, root: Ref, tables: OpenTables?, added: Int, durability: Durability
   ) throws(StorageError) -> CommitGroup.Pending {
-    // Only a forged tree is so high; what stands above 128 could not be read again.
+    // Only a forged tree is so high. A node above level 128 could not be read again.
     guard root.level <= Ref.maximumLevel else { throw context.store.corrupted(.structure, root) }
     try context.checkFork()
     try context.checkPoison()
@@ -281,29 +288,29 @@ final class TransactionGate: Sendable {
       try writeAlone(sealed, isOnSealed: state.isOnSealed)
     } else {
       try group.add(sealed)
-      // What was moved they know by the refs from before.
+      // The tables know moved nodes by their old refs, so they are kept only if no node was moved.
       if let tables, !didMove, named == root { state.kept.keep(tables, of: pending.number) }
     }
     context.counters.commits.wrappingAdd(1, ordering: .relaxed)
     return pending
   }
 
-  /// Writes a large transaction at once: its nodes are not kept in memory until a leader takes them.
+  /// Writes a large transaction at once, so that its nodes do not stay in memory until a leader takes them.
   private func writeAlone(_ sealed: CommitGroup.Sealed, isOnSealed: Bool) throws(StorageError) {
     try waitForSealed(isOnSealed: isOnSealed)
     try pages.with { (pages) throws(StorageError) in
       let draft = try pages.writeNodes(of: sealed, isAlone: true)
       let isSynced = draft.isSynced
       let written = pages.note(draft, isNamed: false)
-      // Nobody leads: nothing else is on its way.
+      // No thread leads, because no other commit is in progress.
       if isSynced { try leader.syncNodes(keepsMark: sealed.isRewriting) }
       group.add(written)
     }
   }
 
-  /// Before a transaction is sealed: it gives up the version that was the oldest where too much was kept for
-  /// names. Where the transaction drops that version itself, or moves its name on, no other goes in its place. Answers the root to
-  /// commit.
+  /// Gives up the oldest named version, before a transaction is sealed, if named versions kept too many bytes when a
+  /// version was last written. If the transaction itself drops that version or moves its name on, no other version is
+  /// given up instead. Returns the root to commit.
   ///
   /// - Throws: `.corrupted`.
   private func endNamed(below root: Ref, _ state: inout State) throws(StorageError) -> Ref {
@@ -317,9 +324,9 @@ final class TransactionGate: Sendable {
     return catalogue.write(editor)
   }
 
-  /// Before the nodes of a commit are written: some that did not change become part of it, to be written elsewhere.
-  /// Answers the root to commit instead: the same one where it was made by this transaction, also when
-  /// nodes were moved.
+  /// Makes some unchanged nodes part of a commit before its nodes are written, so that they are written elsewhere.
+  /// Returns the root to commit instead. If this transaction made the root, the ref stays the same, even if nodes were
+  /// moved.
   private func moveNodes(below root: Ref, _ state: inout State) -> (root: Ref, didMove: Bool) {
     guard state.mover.isDue(context.pressure.load(ordering: .relaxed), pinned: longestPin) else {
       return (root, false)
@@ -328,7 +335,7 @@ final class TransactionGate: Sendable {
       guard var map = pages.space.map else { return (root, false) }
       pages.space.map = nil
       let before = state.mover.movedNodes
-      // What waits for its turn needs its own share of the holes.
+      // Sealed transactions that wait to be written need their own share of the holes.
       let moved = state.mover.run(root, editor: state.editor, map: &map, waiting: group.sealedBytes) {
         map, count in
         (try? context.write(zeros: count, to: &map)) != nil
@@ -340,10 +347,10 @@ final class TransactionGate: Sendable {
     }
   }
 
-  /// A pin so many versions old is likely to stay.
+  /// A pin of a version that is older than the published one by more than this is likely to stay.
   private static let longPin: UInt64 = 16
 
-  /// The newest of the versions that are likely to stay; 0 where there is none.
+  /// The newest of the versions whose pins or names are likely to stay; 0 if there is none.
   private var longestPin: UInt64 {
     let published = control.current.number
     var pinned: UInt64 = 0
@@ -355,14 +362,14 @@ final class TransactionGate: Sendable {
     return pinned
   }
 
-  /// Nodes this handle has moved; inside.
+  /// The number of nodes that this handle has moved. The caller is inside the gate.
   var movedNodes: Int { state.inside { $0.mover.movedNodes } }
 
   // MARK: - The lock of the file
 
   private func takeLock(_ state: inout State) throws(StorageError) {
     if try isLockHere(state) { return }
-    // Others have waited for long: what is pending goes first, then they.
+    // Other processes have waited for long. The commits in progress are finished first, then the others get the lock.
     if state.isLocked {
       leader.waitUntilIdle()
       release(&state)
@@ -371,7 +378,7 @@ final class TransactionGate: Sendable {
     try didLock(&state)
   }
 
-  /// Takes the lock where that needs no waiting for other processes. Answers whether it was taken.
+  /// Takes the lock if that needs no waiting for other processes. Returns whether this handle holds the lock.
   private func takeLockIfFree(_ state: inout State) throws(StorageError) -> Bool {
     if try isLockHere(state) { return true }
     if state.isLocked { return false }
@@ -380,7 +387,7 @@ final class TransactionGate: Sendable {
     return true
   }
 
-  /// The lock is held already, and may be kept.
+  /// Whether this handle already holds the lock and may keep it.
   private func isLockHere(_ state: borrowing State) throws(StorageError) -> Bool {
     try context.checkFork()
     guard !isClosed else { throw .closed(path: storage.path) }
@@ -389,7 +396,7 @@ final class TransactionGate: Sendable {
 
   private func didLock(_ state: inout State) throws(StorageError) {
     (state.isLocked, state.knowsPages) = (true, false)
-    // Before anything throws: who gives the lock up clears the marks of its own writing only.
+    // This comes before anything throws, because `release` must clear only the marks of this handle's own writing.
     state.owesRecovery = control.needsRecovery && !context.isPoisoned
     guard storage.isControlInPlace else { throw .controlReplaced(path: storage.path) }
     if state.owesRecovery { try recover(&state) }
@@ -397,7 +404,7 @@ final class TransactionGate: Sendable {
 
   private func release(_ state: inout State) {
     guard state.isLocked, group.isIdle else { return }
-    // Where an outcome is unknown the mark stays for whoever writes next.
+    // If the outcome of a commit is unknown, the mark stays for the next writer.
     if !context.isPoisoned, !state.owesRecovery { control.inWrite = false }
     state.isLocked = false
     state.turn.end(storage, held)
@@ -405,9 +412,10 @@ final class TransactionGate: Sendable {
 
   // MARK: - Making all durable
 
-  /// Waits for what is on its way and makes the published version durable; inside. Then nothing newer is on its way.
+  /// Waits for the commits in progress and makes the published version durable. No newer version is in progress then.
+  /// The caller is inside the gate.
   ///
-  /// - Throws: as `begin`.
+  /// - Throws: the errors of `begin`.
   func makeDurable() throws(StorageError) {
     try state.inside { (state) throws(StorageError) in
       do throws(StorageError) {
@@ -424,8 +432,9 @@ final class TransactionGate: Sendable {
 
   private var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-  /// Waits for what is on its way, makes all durable, and lets nobody write any more; inside. The last who has
-  /// the file open marks it clean. What goes wrong loses nothing that a crash would not.
+  /// Waits for the commits in progress, makes them durable, and stops all further writing. The caller is inside the
+  /// gate. The last handle that has the file open marks it clean. A failure here loses nothing that a crash would not
+  /// lose.
   func close(isLast: Bool) {
     state.inside { state in
       leader.waitUntilIdle()
@@ -441,9 +450,9 @@ final class TransactionGate: Sendable {
 
   // MARK: - Recovery
 
-  /// Another writer died, or failed, since this one wrote last. Others may be reading.
+  /// Recovers the file after another writer died or failed. Other participants may be reading.
   private func recover(_ state: inout State) throws(StorageError) {
-    // Others read by this block: it is not to be made anew under them.
+    // Other participants read by this block, so it must not be made anew meanwhile.
     guard control.belongs(to: storage.identity, boot: storage.boot) else {
       throw .controlReplaced(path: storage.path)
     }
@@ -459,14 +468,15 @@ final class TransactionGate: Sendable {
     state.owesRecovery = false
   }
 
-  /// Recovery rule 5: writes again what no sync is known to have reached, as a new version, and makes it durable. Until then nobody reads it, but who did before.
+  /// Writes again, as a new version, what no sync is known to have reached, and makes it durable (rule 5 of
+  /// `Recovery`). Until then no new reader gets it.
   ///
-  /// The pages are behind the end of the file: a meta page that vouches for itself may come back that names what was
-  /// written again before, and then again, and whose pages nobody holds any more.
+  /// The new pages are behind the end of the file. A meta page that vouches for itself may come back after a power
+  /// loss. What it names may have been written again twice since, so that nobody holds its pages any more.
   ///
-  /// For a successor that finds a sync begun and its outcome never noted: an error may have been seen by nobody, and
-  /// the cache then holds nodes that the disk does not. The system tells the next sync of an error that nobody saw, so
-  /// that what others have pinned expires only where there was one.
+  /// This is for a writer that finds a sync that was begun and whose outcome was never noted. If nobody saw an error of
+  /// that sync, the cache holds nodes that the disk does not. The system reports an error that nobody saw at the next
+  /// sync, so the versions that others have pinned expire only if there was an error.
   private func finish(_ found: Recovery.Recovered, _ state: inout State) throws(StorageError) {
     guard let durable = found.rewritesAfter else { return }
     state.isRewriting = true
@@ -478,7 +488,7 @@ final class TransactionGate: Sendable {
     control.sync = .none
   }
 
-  /// The same for who has just opened the file, alone, and holds the lock for the writer.
+  /// Does the same for a handle that has just opened the file, alone, and holds the lock for the writer.
   func finishRecovery(_ found: Recovery.Recovered) throws(StorageError) {
     try state.with { (state) throws(StorageError) in
       guard found.rewritesAfter != nil else { return }

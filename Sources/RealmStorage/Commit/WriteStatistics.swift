@@ -12,7 +12,8 @@ public struct WriteStatistics: Sendable, Equatable {
   public var metaBytes = 0
   /// The bytes of zeros that were written after the end of the file, as space for later commits.
   public var growthBytes = 0
-  /// The number of pages with nodes that had been in use before.
+  /// The number of pages with nodes that were part of the file before: pages that had been in use, and zeros that were
+  /// written ahead.
   public var recycledPages = 0
 
   /// Makes statistics of zeros.

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The objects that the three parts of a writer share: the gate of transactions, the writer of pages and the leader of commits. All of them are atomic, or
-/// have locks of their own.
+/// The objects that the three parts of a writer share: the gate of transactions, the writer of pages and the leader of
+/// commits. All of them are atomic, or have locks of their own.
 final class WriterContext: Sendable {
   let store: NodeStore
   let storage: any Storage
@@ -11,7 +11,8 @@ final class WriterContext: Sendable {
   let meta: MetaPageWriter
   let counters = WriteCounters()
   let namedLimit: NamedLimit
-  /// How much too large the file was when the map of its pages was last looked at: told by the writer of pages to who is inside the gate.
+  /// How much too large the file was when its page map was last looked at. The page writer stores this for the thread
+  /// inside the gate.
   let pressure = Atomic(Mover.Pressure.none)
   private let poison = Atomic<Bool>(false)
 
@@ -29,14 +30,15 @@ final class WriterContext: Sendable {
 
   // MARK: - Poison
 
-  /// A meta page or a sync has failed: of what is pending nothing is known, and nobody writes any more.
+  /// Whether a meta page or a sync has failed. The outcome of all pending versions is then unknown, and this handle
+  /// writes no more.
   var isPoisoned: Bool { poison.load(ordering: .acquiring) }
 
   func checkPoison() throws(StorageError) {
     if isPoisoned { throw .poisoned(path: storage.path) }
   }
 
-  /// Lets nobody write any more, and nobody vouch for what was written.
+  /// Stops all further writing, and keeps the handle from vouching for what was written.
   func shut() { poison.store(true, ordering: .releasing) }
 
   func fail(_ error: StorageError) -> StorageError {
@@ -50,7 +52,7 @@ final class WriterContext: Sendable {
 
   // MARK: - The length of the file
 
-  /// Makes the file longer.
+  /// Makes the file longer by a number of pages of zeros.
   func write(zeros pages: Int, to map: inout PageMap) throws(StorageError) {
     try store.reserve(UInt64((map.pageCount + pages) * FilePlace.page))
     let zeros = [UInt8](repeating: 0, count: min(pages, Self.zeroPages) * FilePlace.page)
@@ -68,13 +70,14 @@ final class WriterContext: Sendable {
   private static let zeroPages = 64
 }
 
-/// How much may be kept for named versions.
+/// The limit for the bytes that are kept for named versions.
 struct NamedLimit: ~Copyable, Sendable {
   private let bytes: Int?
-  /// More was kept when a version was written last: the next transaction gives up this version, the oldest then. 0 for none.
+  /// The number of the oldest named version if more than the limit was kept when a version was last written; else 0.
+  /// The next transaction gives this version up.
   let excess = Atomic<UInt64>(0)
 
-  /// - Parameter bytes: nil for as much as the newest version takes, and 64 MiB at least.
+  /// - Parameter bytes: the limit; nil for the size of the newest version, and for at least 64 MiB.
   init(_ bytes: Int?) { self.bytes = bytes }
 
   func bytes(beside live: Int) -> Int { bytes ?? max(Self.least, live) }

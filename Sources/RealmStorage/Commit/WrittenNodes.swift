@@ -1,11 +1,11 @@
-/// Nodes on disk, and the pages they were written to.
+/// Nodes that were written to the file, and the pages that hold them.
 struct WrittenNodes {
-  /// As they were named in the arena, children before parents.
+  /// The refs of the nodes in the arena, children before parents.
   var nodes: [Ref] = []
-  /// What names each in the file.
+  /// The ref of each node in the file.
   var refs: [Ref] = []
   var pieces: [Range<Int>] = []
-  /// The first unit of each, and how many it takes.
+  /// The first unit of each node. The number of its units is in `sizes`.
   var units: [UInt64] = []
   var sizes: [RunLayout.Size] = []
 

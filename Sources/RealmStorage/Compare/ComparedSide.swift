@@ -1,6 +1,6 @@
-/// One of two databases that are compared: what its tables hold, as `ComparedValue`.
+/// One of two databases that are compared. It gives the content of its tables as `ComparedValue`.
 struct ComparedSide {
-  /// A table, with the columns of it that are compared, in an order that is the same on both sides.
+  /// A table, with those of its columns that are compared, in an order that is the same on both sides.
   struct TableOfSide {
     var name: String
     var side: TableDiff.Side
@@ -11,7 +11,7 @@ struct ComparedSide {
   let snapshot: Snapshot
   private let tables: [UInt32: TableOfSide]
 
-  /// - Parameter columns: answers the columns that are compared of a table.
+  /// - Parameter columns: Returns the columns of a table that are compared.
   init(_ snapshot: Snapshot, columns: (TableSchema) -> [Column]) throws(StorageError) {
     self.snapshot = snapshot
     var tables: [UInt32: TableOfSide] = [:]
@@ -26,21 +26,21 @@ struct ComparedSide {
 
   subscript(id: UInt32) -> TableOfSide? { tables[id] }
 
-  /// A value of a column of a row.
+  /// A value of a column of a row, in the form in which it is compared.
   func seen(_ value: Value, _ column: Column) throws(StorageError) -> ComparedValue {
     var owned = Owned()
     return try seen(value, column, &owned)
   }
 
-  /// What is told of a row: its primary key, or its own key where there is none.
+  /// The identity of a row: its primary key, or the key of the row if the table has no primary key.
   func identity(ofRow key: UInt64, in table: TableOfSide) throws(StorageError) -> RowDifference.Identity {
     guard let column = table.primaryKey else { return .row(key) }
     return .primaryKey(try value(column, ofRow: key, in: table))
   }
 
-  /// A value of a row that must be there.
+  /// A value of a row that must exist.
   ///
-  /// - Throws: `.corrupted` where it is not: a link leads to no row.
+  /// - Throws: `.corrupted` if it does not exist, because a link leads to no row.
   @inline(never)
   func value(_ column: Column, ofRow key: UInt64, in table: TableOfSide) throws(StorageError) -> Value {
     let access = snapshot.access()
@@ -52,18 +52,18 @@ struct ComparedSide {
 
   // MARK: - Links
 
-  /// The embedded rows of an object that were met.
+  /// The embedded rows of an object that were found so far.
   private struct Owned {
     var rows: Set<LinkTarget> = []
-    /// So many of them own each other, down to the one that is looked at.
+    /// The number of rows that own each other, from the object down to the current row.
     var levels = 0
   }
 
-  /// Who compares goes down one level for each.
+  /// The greatest number of levels. The comparison recurses once for each.
   private static let mostLevels = 500
 
-  /// - Parameter owned: the embedded rows met so far in the object. Of one that is met twice no file tells without damage, and a
-  ///   forged one could have them own each other without end.
+  /// - Parameter owned: The embedded rows that were found in the object so far. If a row is found twice, the file is
+  ///   damaged; in a forged file, rows could own each other without end.
   private func seen(
     _ value: Value, _ column: Column, _ owned: inout Owned
   ) throws(StorageError) -> ComparedValue {
@@ -109,7 +109,7 @@ struct ComparedSide {
     return .embedded(entries)
   }
 
-  /// The row of a table that is not embedded to which an embedded row belongs; nil where a damaged file has none.
+  /// The row of a table without embedded objects that an embedded row belongs to; nil if a damaged file has none.
   func owner(of target: LinkTarget) throws(StorageError) -> LinkTarget? {
     var row = target
     var met: Set<LinkTarget> = []

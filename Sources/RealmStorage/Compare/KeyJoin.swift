@@ -1,16 +1,18 @@
 /// Pairs the rows of two tables of different databases by their primary keys.
 ///
-/// Rows that stand in the same order in both are paired run by run, column against column. Where the order differs a row is looked up by its
-/// key, and the next ones are expected behind it. So memory is taken for one cluster, whatever the sizes.
+/// Rows that have the same order in both tables are paired run by run, column against column. If the order differs, a
+/// row is looked up by its key, and the next rows are expected behind it. So memory is needed for one cluster only,
+/// whatever the sizes of the tables.
 struct KeyJoin {
   let old: TableDiff.Side
   let new: TableDiff.Side
   let oldKey: Column
   let newKey: Column
-  /// The columns of the newer table whose values are read of rows that are paired.
+  /// The columns of the newer table whose values are read from paired rows.
   let forms: [ColumnForm]
 
-  /// Calls `body` with stretches that have each row of both tables once, until it answers false; answers whether it wanted all.
+  /// Calls `body` with stretches that have each row of both tables once, until it returns false. Returns false if
+  /// `body` has ended it.
   func forEach(_ body: (DiffWalk.Stretch) throws(StorageError) -> Bool) throws(StorageError) -> Bool {
     var cursor = try LeafCursor(new)
     var paired: UInt64 = 0
@@ -23,7 +25,7 @@ struct KeyJoin {
       guard !found.alone.isEmpty else { return true }
       return try body(DiffWalk.Stretch(old: leaf, deletions: found.alone))
     }
-    // Each row of the newer table was met: none is left.
+    // If each row of the newer table was paired, none is left.
     guard goesOn, paired < new.root.rows else { return goesOn }
     cursor = try LeafCursor(old)
     return try Leaves.forEach(of: new) { (leaf) throws(StorageError) in
@@ -32,7 +34,8 @@ struct KeyJoin {
     }
   }
 
-  /// The rows of a cluster with those of another table that have the same keys, and the places of those without one.
+  /// The rows of a cluster, paired with the rows of another table that have the same keys, and the places of the rows
+  /// without such a partner.
   @inline(never)
   private static func join(
     _ leaf: Ref, of side: TableDiff.Side, _ key: Column, with other: TableDiff.Side, _ otherKey: Column,
@@ -50,7 +53,8 @@ struct KeyJoin {
         stretches.append(DiffWalk.Stretch(old: leaf, new: there, pairs: pairs))
       }
     }
-    // How many rows are compared at once: few where the order was another just before. How many are looked up: few where it was the same.
+    // `most` is the number of rows that are compared at once: it is small after a difference of the order. `lookups` is
+    // the number of rows that are looked up at once: it is small after rows of the same order.
     var (row, most, lookups) = (0, 1, 1)
     while row < cluster.rows {
       if let there = cursor.leaf {
@@ -82,10 +86,12 @@ struct KeyJoin {
 
   private typealias Place = (leaf: Ref, row: Int)
 
-  /// So many lookups that memory is kept busy, and so few that what was asked for is still in the cache when it is read.
+  /// The greatest number of lookups at once. It is large enough to keep the memory busy, and small enough that
+  /// requested bytes are still in the cache when they are read.
   private static let mostLookups = 32
 
-  /// The rows with the keys of others, by the index; the cursor is set behind the last one.
+  /// Finds rows of the other table that have the keys of some rows, by the index. The cursor is set behind the last row
+  /// found.
   @inline(never)
   private static func find(
     _ rows: Range<Int>, of cluster: borrowing ClusterNode, _ side: TableDiff.Side, _ key: Column,
@@ -121,7 +127,7 @@ struct KeyJoin {
     return places
   }
 
-  /// Asks memory for what is read of rows that stand apart.
+  /// Prefetches the values that will be read from rows at different places.
   @inline(never)
   private static func ask(
     for places: [Place?], _ forms: [ColumnForm], _ access: borrowing NodeAccess
@@ -134,16 +140,16 @@ struct KeyJoin {
   }
 }
 
-/// Where the next row is expected.
+/// The place in a table at which the next row is expected.
 private struct LeafCursor {
   private let clusters: Ref
-  /// Nil behind the last row.
+  /// The leaf; nil behind the last row.
   private(set) var leaf: Ref?
   private(set) var row = 0
-  /// The least key that may stand in the next leaf; nil for the last one.
+  /// The least key that may be in the next leaf; nil if this is the last leaf.
   private var next: UInt64?
 
-  /// At the first row.
+  /// Makes a cursor at the first row.
   init(_ side: TableDiff.Side) throws(StorageError) {
     clusters = side.root.clusters
     guard !clusters.isNull else { return }
@@ -154,7 +160,7 @@ private struct LeafCursor {
 
   mutating func set(_ leaf: Ref, _ next: UInt64?) { (self.leaf, self.next, row) = (leaf, next, 0) }
 
-  /// - Parameter rows: how many the leaf has; behind the last one the next leaf begins.
+  /// - Parameter rows: The number of rows of the leaf. Behind the last one, the cursor moves to the next leaf.
   mutating func advance(
     to row: Int, of rows: Int, _ access: borrowing NodeAccess
   ) throws(StorageError) {

@@ -1,8 +1,8 @@
 /// The clusters of a table.
 enum Leaves {
-  /// Calls `body` with each in their order until it answers false; answers whether it wanted all.
+  /// Calls `body` with each cluster in order until it returns false. Returns false if `body` has ended it.
   ///
-  /// Gives up its right to read before each, so that decrypted nodes can be forgotten behind it.
+  /// The access to nodes ends before each call, so that decrypted nodes can be forgotten afterwards.
   static func forEach(
     of side: TableDiff.Side, _ body: (Ref) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
@@ -15,7 +15,7 @@ enum Leaves {
     return true
   }
 
-  /// The leaf that may hold `key`, and the least key that may stand in the leaf after it.
+  /// The leaf that may have `key`, and the least key that may be in the next leaf.
   @inline(never)
   static func leaf(
     for key: UInt64, of side: TableDiff.Side
@@ -24,14 +24,14 @@ enum Leaves {
     let access = reader.access()
     let (leaf, next) = try KeyedTree.leafAndNext(for: key, in: side.root.clusters, access)
     let cluster = ClusterNode(try access.node(leaf, .cluster))
-    // Only a forged tree has rows before the least key of a leaf, or behind that of the next one.
+    // Only a forged tree has rows before the least key of a leaf, or from the least key of the next leaf on.
     guard cluster.firstKey >= key, next.map({ cluster.key(cluster.rows - 1) < $0 }) ?? true else {
       throw access.corrupted(.keyOrder, leaf)
     }
     return (leaf, next)
   }
 
-  /// The places of the rows of a leaf.
+  /// The places of all rows of a leaf.
   @inline(never)
   static func places(in leaf: Ref, of side: TableDiff.Side) throws(StorageError) -> [Int] {
     let reader = side.reader

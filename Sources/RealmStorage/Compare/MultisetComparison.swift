@@ -1,6 +1,8 @@
-/// Compares tables of two databases without a primary key that both have: an object is what it holds, and may be there several times.
+/// Compares the tables of two databases that have no common primary key. An object is identified by its content, and
+/// may exist several times.
 ///
-/// Rows are compared in the order of both tables at once, so memory is taken for those only that stand apart, 16 bytes and a count for each.
+/// The rows of both tables are compared in their order, at the same time. So memory is needed only for rows that are at
+/// different places in the two tables: 16 bytes and a count for each.
 struct MultisetComparison {
   typealias Body = RowComparison.Body
 
@@ -8,8 +10,8 @@ struct MultisetComparison {
   let columns: [(old: Column, new: Column)]
   private var counts: [Digest: Int] = [:]
 
-  /// What stands for the values of a row: two hashes by numbers that each process chooses anew, so that no file can be made to
-  /// have rows with other values and one digest.
+  /// The digest of a row's values: two hashes with seeds that each process chooses anew, so that no file can be made to
+  /// have rows with different values and equal digests.
   private struct Digest: Hashable {
     var first: Int
     var second: Int
@@ -52,14 +54,14 @@ struct MultisetComparison {
     counts[digest] = count == 0 ? nil : count
   }
 
-  /// The digests of the rows of a table, in their order.
+  /// The digests of the rows of a table, in the order of the rows.
   private struct DigestWalk {
     private let side: ComparedSide
     private let table: ComparedSide.TableOfSide
     private let columns: [Column]
     private var digests: ArraySlice<(key: UInt64, Digest)> = []
     private var nextKey: UInt64? = 0
-    /// Of the row whose digest was given last.
+    /// The key of the row whose digest was returned last.
     private(set) var key: UInt64 = 0
 
     init(_ side: ComparedSide, _ table: ComparedSide.TableOfSide, _ columns: [Column]) {

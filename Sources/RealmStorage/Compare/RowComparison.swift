@@ -1,22 +1,22 @@
-/// Compares the rows of a table of two databases that were paired, and tells how objects differ.
+/// Compares paired rows of a table of two databases, and reports how the objects differ.
 struct RowComparison {
   typealias Body = (RowDifference) throws(StorageError) -> Bool
   typealias TableOfSide = ComparedSide.TableOfSide
 
-  /// Columns of both tables with values of one type.
+  /// A column of both tables, whose values have the same type in both.
   struct ColumnPair {
     var old: Column
     var new: Column
-    /// How cells are compared before they are told.
+    /// How two cells are compared before a difference is reported.
     var way: Way
   }
 
   enum Way {
-    /// The stored values tell whether two are equal.
+    /// Two cells are equal if and only if their stored values are equal.
     case stored
-    /// Links have to be followed.
+    /// Links must be followed to compare two cells.
     case seen
-    /// Where the stored values are equal so are the cells; else links have to be followed.
+    /// Two cells are equal if their stored values are equal. Otherwise, links must be followed.
     case storedThenSeen
   }
 
@@ -25,10 +25,11 @@ struct RowComparison {
   let oldTable: TableOfSide?
   let newTable: TableOfSide?
   private let columns: [ColumnPair]
-  /// The values of objects are told, and not only which objects differ.
+  /// True if the values of objects are reported, and not only which objects differ.
   let tellsValues: Bool
 
-  /// - Parameter areVersions: the two are versions of one file, in which a link to one row leads to one object.
+  /// - Parameter areVersions: True for two versions of one file, in which links to the same row lead to the same
+  ///   object.
   init(
     _ pair: ComparedSchemas.Pair, _ old: ComparedSide, _ new: ComparedSide, areVersions: Bool,
     tellsValues: Bool
@@ -46,7 +47,7 @@ struct RowComparison {
 
   private var name: String { oldTable?.name ?? newTable?.name ?? "" }
 
-  /// Tells the objects of a stretch that differ; answers whether more are wanted.
+  /// Reports the objects of a stretch that differ. Returns false if `body` has ended it.
   func tell(_ stretch: DiffWalk.Stretch, _ body: Body) throws(StorageError) -> Bool {
     for key in try keys(stretch.deletions, of: stretch.old, oldTable) {
       guard try tellRemoved(key, body) else { return false }
@@ -60,7 +61,7 @@ struct RowComparison {
     return true
   }
 
-  /// The keys of rows of a cluster.
+  /// The keys of some rows of a cluster.
   @inline(never)
   func keys(_ rows: [Int], of leaf: Ref?, _ table: TableOfSide?) throws(StorageError) -> [UInt64] {
     guard let leaf, let table, !rows.isEmpty else { return [] }
@@ -74,7 +75,7 @@ struct RowComparison {
 
   private typealias Differing = (old: UInt64, new: UInt64, columns: [Int])
 
-  /// The pairs of rows that differ, or seem to, by their keys, with the columns.
+  /// The keys of the pairs of rows that differ or may differ, with the columns in which they do.
   @inline(never)
   private func differing(_ stretch: DiffWalk.Stretch) throws(StorageError) -> [Differing] {
     guard let oldLeaf = stretch.old, let newLeaf = stretch.new, let oldTable, let newTable,
@@ -101,7 +102,7 @@ struct RowComparison {
       }
     }
     guard !found.isEmpty else { return [] }
-    // The sort keeps the order of the columns.
+    // The columns of a pair stay in their order.
     found.sort { ($0.pair, $0.column) < ($1.pair, $1.column) }
     var differing: [Differing] = []
     var last = -1
@@ -154,9 +155,9 @@ struct RowComparison {
     return try body(RowDifference(table: name, kind: .added, identity: identity, cells: cells))
   }
 
-  /// Tells an object of both databases, where it differs in some columns, or in any of those that links lead from.
+  /// Reports an object of both databases if it differs in some of the given columns. Links are followed.
   ///
-  /// - Parameter places: the columns that differ or seem to; all are looked at where it is nil.
+  /// - Parameter places: The columns that differ or may differ; nil to compare all columns.
   func tellChanged(
     _ oldKey: UInt64, _ newKey: UInt64, in places: [Int]? = nil, _ body: Body
   ) throws(StorageError) -> Bool {

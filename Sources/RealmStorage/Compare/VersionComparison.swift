@@ -1,6 +1,7 @@
-/// Compares a table of two versions of one file, at the cost of what differs.
+/// Compares a table in two versions of one file, at a cost that depends on the differences only.
 ///
-/// An object is the same as long as its row is; one whose row went, and that was made again with the same primary key, is told as changed.
+/// An object is the same as long as its row is the same. If its row was removed and it was made again with the same
+/// primary key, it is reported as changed.
 struct VersionComparison {
   typealias Body = RowComparison.Body
 
@@ -8,10 +9,10 @@ struct VersionComparison {
   private let oldTable: ComparedSide.TableOfSide
   private let newTable: ComparedSide.TableOfSide
   private let primaryKey: (old: Column, new: Column)?
-  /// Rows of the table to which embedded objects belong that differ.
+  /// The rows of the table that own embedded objects which differ.
   private let owners: Set<UInt64>
 
-  /// - Precondition: both versions have the table.
+  /// Nil if one of the versions does not have the table.
   init?(_ rows: RowComparison, primaryKey: (old: Column, new: Column)?, owners: Set<UInt64>) {
     guard let old = rows.oldTable, let new = rows.newTable else { return nil }
     (oldTable, newTable) = (old, new)
@@ -41,7 +42,7 @@ struct VersionComparison {
       (stretch.deletions, stretch.insertions) = ([], [])
       guard try rows.tell(stretch, body) else { return false }
       for key in added {
-        // One that was there before was told where it went.
+        // If the key existed before, the object was reported when its old row was found removed.
         let earlier = try row(
           withKeyOf: key, primaryKey.new, in: newTable, rows.new, as: primaryKey.old, oldTable)
         if earlier == nil, try !rows.tellAdded(key, body) { return false }
@@ -50,7 +51,7 @@ struct VersionComparison {
     return try tellRest(body)
   }
 
-  /// The row of another version that has the primary key of a row, and is a row that this version lacks.
+  /// The row of the other version that has the primary key of `key`, if this version does not have that row.
   @inline(never)
   private func row(
     withKeyOf key: UInt64, _ column: Column, in table: ComparedSide.TableOfSide, _ side: ComparedSide,
@@ -71,7 +72,8 @@ struct VersionComparison {
 
   // MARK: - Embedded objects
 
-  /// Owners are compared in all columns, behind all stretches.
+  /// Leaves the owners of changed embedded objects out of a stretch. `tellRest` compares them in all columns, after all
+  /// stretches.
   private func leaveOwnersOut(of stretch: inout DiffWalk.Stretch) throws(StorageError) {
     guard !owners.isEmpty, !stretch.pairs.isEmpty else { return }
     let keys = try rows.keys(stretch.pairs.map(\.new), of: stretch.new, newTable)
@@ -80,7 +82,7 @@ struct VersionComparison {
 
   private func tellRest(_ body: Body) throws(StorageError) -> Bool {
     for key in owners.sorted() {
-      // An owner that was made since is told as added.
+      // An owner that was made since is reported as added.
       guard try contains(key, oldTable) else { continue }
       guard try rows.tellChanged(key, key, body) else { return false }
     }

@@ -1,9 +1,9 @@
 extension CreatedRows {
-  /// Rows of a version.
+  /// Reads rows of a version.
   ///
   /// - Parameters:
-  ///   - rows: their places in the group, growing.
-  ///   - key: the position of the primary key.
+  ///   - rows: The places of the rows in the group, in ascending order.
+  ///   - key: The position of the primary key.
   /// - Throws: `.corrupted`.
   init(
     _ group: borrowing RowGroup, _ rows: [Int], _ schema: TableSchema, key: Int

@@ -1,46 +1,47 @@
-/// Makes the objects of creations in a synced file, column by column, without recording them: what was decided elsewhere.
+/// Makes the objects of creations in a synced file, column by column, without recording them, because they were created
+/// elsewhere.
 ///
-/// They are made in the tables of their classes, or prepared in hidden ones (`PreparedObjects`).
+/// The objects are made in the tables of their classes, or prepared in hidden tables (`PreparedObjects`).
 package struct CreationInserter {
   private let created: CreatedObjects
   private let tables: OpenTables
   private let prepares: Bool
-  /// Objects that are not to be made so.
+  /// The objects that must not be made in this way.
   private let excepted: Set<ObjectName>
   private var reader: ByteReader
-  /// So many creations were read.
+  /// The number of creations that were read.
   private var count = 0
-  /// What is known of classes, by the places of their names.
+  /// The classes found so far, by the index of the class name in `created.names`.
   private var classes: [Class?]
-  /// What stands in the creation that is read.
+  /// The values of the creation that is being read.
   private var fields: [Field] = []
 
   private struct Class {
-    /// Nil where no objects of the class can be made.
+    /// Nil if no objects of the class can be made.
     let table: TableWriter?
     /// The position of the primary key.
     let key: Int
     let keyColumn: Column
-    /// By the places of their names.
+    /// The properties, by the index of the property name in `created.names`.
     let properties: [Property]
   }
 
-  /// A column of single values, as far as it is asked for each of them.
+  /// The facts of a column of single values that are needed for each value.
   private struct Property {
-    /// A column that can't be set so has the position -1.
+    /// The position of the column; -1 if this inserter can't set it.
     var position = -1
     var type: ColumnType?
     var isOptional = false
   }
 
-  /// A value, by the position of its column and where its bytes are.
+  /// A value: the position of its column, and the offset of its bytes.
   private struct Field {
     let position: Int
     let start: Int
     let type: ColumnType?
   }
 
-  /// - Parameter excepted: `next` stops at these.
+  /// - Parameter excepted: The objects at which `next` stops.
   /// - Throws: `.corrupted`.
   package init(
     _ created: CreatedObjects, _ transaction: WriteTransaction, except excepted: Set<ObjectName> = []
@@ -48,7 +49,7 @@ package struct CreationInserter {
     self.init(created, try transaction.tables(), except: excepted)
   }
 
-  /// - Parameter prepares: the objects are made in hidden tables.
+  /// - Parameter prepares: True if the objects are made in hidden tables.
   init(
     _ created: CreatedObjects, _ tables: OpenTables, except excepted: Set<ObjectName> = [],
     prepares: Bool = false
@@ -58,10 +59,13 @@ package struct CreationInserter {
     classes = Array(repeating: nil, count: created.names.count)
   }
 
-  /// Makes the next objects, until one comes that can't be made so: it is excepted, it is there already, or it has what its class does not fit to.
+  /// Makes the next objects. Stops at an object that can't be made in this way: it is excepted, it exists already, or
+  /// its values do not fit its class.
   ///
-  /// - Returns: the place of that one among the creations; nil where all were read. It may be called again then.
-  /// - Throws: `.instructionDoesNotFit` where there is no such class, `.limitExceeded`, `.corrupted`. Then the transaction can't be committed.
+  /// - Returns: The index of that object among the creations, after which the function can be called again; nil if all
+  ///   creations were read.
+  /// - Throws: `.instructionDoesNotFit` if the class does not exist; `.limitExceeded`; `.corrupted`. After an error the
+  ///   transaction can't be committed.
   package mutating func next() throws(StorageError) -> Int? {
     let tables = tables
     do throws(StorageError) {
@@ -79,7 +83,7 @@ package struct CreationInserter {
     }
   }
 
-  /// False, with nothing done, where the object can't be made so.
+  /// Makes the next object. Returns false, and does nothing, if the object can't be made in this way.
   private mutating func insertNext() throws(StorageError) -> Bool {
     _ = reader.skip(1)
     let found = try classOfName()
@@ -95,14 +99,14 @@ package struct CreationInserter {
     return true
   }
 
-  /// Whether an object of the class can have the key, and none has it.
+  /// True if an object of the class can have the key, and no object has it.
   private func isFree(
     _ key: Value, _ table: TableWriter, _ column: Column
   ) throws(StorageError) -> Bool {
     guard column.accepts(key), excepted.isEmpty || !excepted.contains(ObjectName(table.schema.name, key))
     else { return false }
     guard !prepares else { return true }
-    // Nearly always there is none, and to ask the index for that costs less than to look for the row.
+    // Usually no object has the key. To ask the index for that costs less than to look for the row.
     if let index = table.index(of: column), try !index.mayContain(key) { return true }
     return try table.row(withPrimaryKey: key) == nil
   }
@@ -123,7 +127,7 @@ package struct CreationInserter {
       let position = columns.firstIndex {
         !$0.isCompanion && $0.holdsSingleValues && $0.name.utf8.elementsEqual(name.utf8)
       }
-      // The positions that a creation has given are told by the bits of a number.
+      // The positions that were found in a creation are the bits of one integer.
       guard let position, position < 64 else { return Property() }
       return Property(
         position: position, type: columns[position].type, isOptional: columns[position].isOptional)
@@ -133,7 +137,8 @@ package struct CreationInserter {
     return found
   }
 
-  /// The table that objects of a class are made in, and the schema of the class; nil where none can be prepared.
+  /// The table in which the objects of a class are made, and the schema of the class; nil if the objects can't be
+  /// prepared.
   private func tableOfClass(
     _ name: String
   ) throws(StorageError) -> (table: TableWriter, schema: TableSchema)? {
@@ -147,7 +152,7 @@ package struct CreationInserter {
     return (prepared, table.schema)
   }
 
-  /// Reads the values of a creation; whether they fit to their columns.
+  /// Reads the values of a creation. Returns whether they fit their columns.
   private mutating func readFields(_ found: Class) -> Bool {
     fields.removeAll(keepingCapacity: true)
     var fits = true
@@ -182,8 +187,8 @@ extension Column {
 
 extension NewRow {
   /// - Parameters:
-  ///   - type: that of the value and of the column; nil of null.
-  ///   - start: of the mixed value, which can be read.
+  ///   - type: The type of the value and of the column; nil for null.
+  ///   - start: The offset of the mixed value. The value must be valid.
   fileprivate mutating func set(
     _ position: Int, _ type: ColumnType?, _ bytes: [UInt8], at start: Int
   ) throws(StorageError) {

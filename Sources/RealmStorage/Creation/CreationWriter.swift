@@ -1,6 +1,7 @@
-/// Writes the creation of objects into changesets, as the rows of a version hold them. What stands in columns is encoded without making values of it.
+/// Writes the creation of objects into changesets, from the rows of a version. Values of columns are encoded directly,
+/// without a `Value` for each.
 ///
-/// Only for classes whose properties have one value each and link nowhere.
+/// It supports only classes whose properties have one value each and are no links.
 package struct CreationWriter {
   private let table: Table
   /// The position of the primary key.
@@ -8,36 +9,38 @@ package struct CreationWriter {
   private var stream = ChangesetStream()
   /// The places in the stream of the names of the class and of its columns.
   private var places: (table: Int, columns: [Int]) = (0, [])
-  /// So many objects stand in the changeset that is being made.
+  /// The number of objects in the changeset that is being made.
   package private(set) var count = 0
 
-  /// Bytes that are added at once, at most.
+  /// The greatest number of bytes that one call adds.
   private static let mostAtOnce = 8 << 20
 
-  /// Nil of a class with links or collections.
+  /// Nil for a class with links or collections, or without a primary key.
   package init?(_ table: Table) {
     guard let key = table.schema.columns.firstIndex(where: { $0.index == .unique }) else { return nil }
     self.init(table, key: key)
   }
 
-  /// - Parameter key: the position of the primary key, which may have no index.
+  /// - Parameter key: The position of the primary key, which may have no index.
   init?(_ table: Table, key: Int) {
     guard table.schema.columns.allSatisfy({ $0.isCompanion || (!$0.isCollection && !$0.canLink) })
     else { return nil }
     (self.table, self.key) = (table, key)
   }
 
-  /// The bytes of the changeset so far, about.
+  /// The approximate number of bytes of the changeset so far.
   package var bytes: Int { stream.count }
 
-  /// Adds objects of rows that stand together.
+  /// Adds the objects of adjacent rows.
   ///
   /// - Parameters:
-  ///   - position: of the first row among those of the table.
-  ///   - most: so many rows at most are looked at.
-  ///   - isTold: whether an object is added, by its key and what it has in the fields; nil where all are.
-  ///   - fields: the columns whose values `isTold` is given, by their positions; null stands for nil.
-  /// - Returns: how many rows were looked at, and the keys of objects that have long values: these are to be told otherwise.
+  ///   - position: The position of the first row in the table.
+  ///   - most: The greatest number of rows to look at.
+  ///   - fields: The positions of the columns whose values `isTold` gets. It gets null for nil.
+  ///   - isTold: Returns whether an object is added, from its primary key and the values of the fields. If it is nil,
+  ///   all objects are added.
+  /// - Returns: The number of rows that were looked at, and the keys of objects with long values. These objects were
+  ///   not added; the caller has to write them in another way.
   /// - Throws: `.corrupted`.
   package mutating func add(
     from position: Int, most: Int, fields: [Int?], where isTold: ((Value, [Value]) -> Bool)?
@@ -45,7 +48,7 @@ package struct CreationWriter {
     let (table, key) = (table, key)
     var (looked, apart): (Int, [Value]) = (0, [])
     var found: CreatedRows?
-    // Whoever calls looks at the bytes only behind this: rows of many columns may have much.
+    // The caller looks at the number of bytes only after this call, and rows with many columns may have many bytes.
     let longest = table.schema.columns.count * ChangesetMaker.mostWithCreation
     let most = min(most, max(1, Self.mostAtOnce / longest))
     try table.forEachRow([try table.key(at: position)]) { (_, group, first) throws(StorageError) in
@@ -88,7 +91,7 @@ package struct CreationWriter {
     }
   }
 
-  /// What was added since the last time.
+  /// Ends the changeset. Returns the objects that were added since the last call.
   package mutating func finish() -> CreatedObjects {
     defer { count = 0 }
     return CreatedObjects(stream.finish(), count: count)
@@ -96,6 +99,6 @@ package struct CreationWriter {
 }
 
 extension CreatedRows {
-  /// Whether a value of the row does not stand with its creation.
+  /// True if a value of the row is not stored with its creation.
   fileprivate func hasApart(_ row: Int) -> Bool { columns.contains { $0.forms[row] == .apart } }
 }

@@ -1,6 +1,6 @@
-/// Reads objects of a version as instructions tell them, whatever is written meanwhile.
+/// Reads objects of a version in the form of instructions, whatever is written meanwhile.
 ///
-/// Used by one thread. The version is held for as long as this is.
+/// Only one thread may use it. It keeps the version for as long as it exists.
 package final class ObjectReading {
   package let snapshot: Snapshot
   private let tables: OpenTables
@@ -10,7 +10,7 @@ package final class ObjectReading {
     self.snapshot = snapshot
     let database = snapshot.database
     let access = snapshot.access()
-    // Nothing is made with it, so it takes no memory for nodes.
+    // Nothing is made with this arena, so it takes no memory for nodes.
     let arena = NodeArena(refWidth: database.store.refWidth, capacity: 0)
     let editor = NodeEditor(store: database.store, arena: arena)
     editor.extend(to: snapshot.base.end)
@@ -20,16 +20,18 @@ package final class ObjectReading {
       clusterRows: ClusterNode.maximumRows, givenNestedIDs: GivenNestedIDs(), editor: editor)
   }
 
-  /// What the object has in properties of a single value each (`EditedObject.values`). Nil where there is no object.
+  /// The object's values of properties that have a single value each (`EditedObject.values`); nil if the object does
+  /// not exist.
   ///
-  /// - Throws: `.instructionDoesNotFit` where there is no such table, or the key is none of its keys; `.corrupted`.
+  /// - Throws: `.instructionDoesNotFit` if the table does not exist or can't have the key; `.corrupted`.
   package func values(of properties: [String], in name: ObjectName) throws(StorageError) -> [Value]? {
     try object(name).values(of: properties)
   }
 
-  /// The instructions that make the object with all that it has; nil where there is none. Takes time in proportion to it.
+  /// The instructions that make the object with its whole content; nil if it does not exist. Takes time in proportion
+  /// to the content.
   ///
-  /// - Throws: what `values` throws.
+  /// - Throws: The errors of `values`.
   package func content(of name: ObjectName) throws(StorageError) -> [Instruction]? {
     try object(name).content()
   }

@@ -1,23 +1,26 @@
-/// Hidden tables in which objects are prepared: each is the twin of the table of a class, with the same columns of the same ids, so that its rows can become those of the class as they stand.
+/// Hidden tables in which objects are prepared. Each is the twin of the table of a class. It has the same columns with
+/// the same ids, so that its rows can become rows of the class without a change.
 ///
-/// A twin gets its indexes when all objects are there: to add entries in each of many transactions would write most leaves of an index in each.
+/// A twin gets its indexes when all objects are there. If each of many transactions added entries, each would write
+/// most leaves of an index.
 extension OpenTables {
-  /// The table in which objects of a class are prepared; made where there is none. Nil of a class whose objects can't be prepared: it has objects, or properties of more than one value, or that link.
+  /// The table in which objects of a class are prepared; it is made if it does not exist. Nil for a class whose objects
+  /// can't be prepared, because it has objects already, or properties that are collections or links.
   func preparedTable(of name: String) throws(StorageError) -> TableWriter? {
     guard let table = try writer(name), try table.canTakeRows else { return nil }
     if let twin = try writer(name, isHidden: true) {
       return table.hasTwin(twin, isIndexed: false) ? twin : nil
     }
     let twin = try create(table.schema.twin(isIndexed: false))
-    // No row of the class gets a key that another one had.
+    // A row of the class must never get a key that another row had.
     twin.root.nextKey = table.root.nextKey
     return twin
   }
 
-  /// Makes one of the indexes that a class has and its twin lacks. Takes time in proportion to the rows.
+  /// Makes one index that a class has and its twin lacks. Takes time in proportion to the rows.
   ///
-  /// - Returns: false, with nothing done, where it lacks none, or the class has changed.
-  /// - Throws: `.duplicateKey` where two rows have one primary key.
+  /// - Returns: False, without any change, if the twin lacks no index or the class has changed.
+  /// - Throws: `.duplicateKey` if two rows have the same primary key.
   func indexPrepared(_ twin: TableWriter) throws(StorageError) -> Bool {
     guard let table = try writer(twin.schema.name), try table.canTakeRows,
       twin.schema.columns.count == table.schema.columns.count
@@ -32,11 +35,12 @@ extension OpenTables {
     return false
   }
 
-  /// Shows the rows of a twin as those of its class, and drops it. Links that wait for the rows take their places.
+  /// Moves the rows of a twin to its class, and drops the twin. Links that wait for the rows are set.
   ///
-  /// Takes time in proportion to the links that wait, and not to the rows.
+  /// Takes time in proportion to the waiting links, and not to the rows.
   ///
-  /// - Returns: false, with nothing done, where the class has objects meanwhile, or other columns, or the twin lacks an index; or where a recorder is to be told each change.
+  /// - Returns: False, without any change, if the class has objects or other columns by now, if the twin lacks an
+  ///   index, or if a recorder must get each change.
   func showPrepared(_ twin: TableWriter) throws(StorageError) -> Bool {
     guard recording?.recorder == nil, let table = try writer(twin.schema.name), try table.canTakeRows,
       table.hasTwin(twin, isIndexed: true), try twin.hasOnlyRows(from: table.root.nextKey)
@@ -55,7 +59,8 @@ extension OpenTables {
 }
 
 extension TableWriter {
-  /// Whether the rows of another table may become its own: it has none, and what belongs to a row stands in its cells and in indexes.
+  /// True if the table can take over the rows of its twin: it has no rows, and all content of a row would be in its
+  /// cells and in indexes.
   fileprivate var canTakeRows: Bool {
     get throws(StorageError) {
       guard root.rows == 0, !schema.isEmbedded, schema.primaryKey != nil, try links.isEmpty() else {
@@ -70,7 +75,8 @@ extension TableWriter {
     schema.twin(isIndexed: isIndexed).numbered(other.schema.id) == other.schema
   }
 
-  /// Whether it has rows only, and no row has a lesser key than this one. The class has given the lesser keys itself.
+  /// True if the table has nothing but rows, and no row has a smaller key than `key`. Rows of the class itself may have
+  /// had the smaller keys.
   fileprivate func hasOnlyRows(from key: UInt64) throws(StorageError) -> Bool {
     let root = try flushed()
     guard root.links.isNull, root.absentLinks.isNull,
@@ -80,11 +86,13 @@ extension TableWriter {
     return try TableReading.key(at: 0, in: root.clusters, editor.access()) >= key
   }
 
-  /// - Precondition: the other table is a twin with all indexes; this one has no rows.
+  /// Takes over the rows of a twin.
+  ///
+  /// - Precondition: The twin has all indexes, and this table has no rows.
   fileprivate func takeRows(of other: TableWriter) throws(StorageError) {
     let taken = try other.flushed()
     try dropBuffer()
-    // Without rows these have no entries, but a tree may have a node.
+    // Without rows these trees have no entries, but a tree may have a node.
     try dictionaries.removeAll()
     for index in indexes { try index.removeAll() }
     (root.rows, root.nextKey, clusters) = (taken.rows, max(root.nextKey, taken.nextKey), taken.clusters)

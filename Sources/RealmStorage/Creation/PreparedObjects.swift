@@ -1,6 +1,9 @@
-/// Objects that come in several transactions, and are shown by one.
+/// Objects that arrive in several transactions and become visible in one.
 ///
-/// The objects of a class that shows none yet are made in a hidden table, as many in one transaction as came together. When all are there, each index is made by a transaction of its own. The last transaction gives the trees of the hidden table to the class: it writes a few nodes, however many objects there are. So a program that writes meanwhile waits for none of these transactions for long.
+/// The objects of a class without visible objects are made in a hidden table; those that arrive together are made in
+/// one transaction. When all objects are there, each index is made in a transaction of its own. The last transaction
+/// gives the trees of the hidden table to the class. It writes only a few nodes, however many objects there are. So
+/// another writer never waits for long for one of these transactions.
 package struct PreparedObjects {
   private let transaction: WriteTransaction
   private let tables: OpenTables
@@ -11,7 +14,7 @@ package struct PreparedObjects {
     tables = try transaction.tables()
   }
 
-  /// The classes that objects are prepared of, in the order of their tables.
+  /// The classes with prepared objects, in the order of the hidden tables.
   package var classes: [String] {
     let shown = Set(tables.allSchemas.filter { !$0.isHidden }.map { Array($0.name.utf8) })
     return tables.allSchemas.filter { $0.isHidden && !$0.isDropped && shown.contains(Array($0.name.utf8)) }
@@ -20,8 +23,9 @@ package struct PreparedObjects {
 
   /// Prepares the objects of creations.
   ///
-  /// - Returns: the places of those that can't be prepared: of a class that has objects, collections or links, or that do not fit their class.
-  /// - Throws: `.limitExceeded`, `.corrupted`. Then the transaction can't be committed.
+  /// - Returns: The indexes of the creations that can't be prepared, because their class has objects, collections or
+  ///   links, or because they do not fit their class.
+  /// - Throws: `.limitExceeded`, `.corrupted`. After an error the transaction can't be committed.
   package func add(_ created: CreatedObjects) throws(StorageError) -> [Int] {
     var inserter = CreationInserter(created, tables, prepares: true)
     var left: [Int] = []
@@ -31,8 +35,9 @@ package struct PreparedObjects {
 
   /// Makes one of the indexes of prepared objects. Takes time in proportion to the objects of its class.
   ///
-  /// - Returns: false, with nothing done, where none is left to be made.
-  /// - Throws: `.duplicateKey` where two objects have one key: they can't be shown, but made one by one (`forEach`). `.corrupted`. Then the transaction can't be committed.
+  /// - Returns: False, without any change, if all indexes are made.
+  /// - Throws: `.duplicateKey` if two objects have the same key. They can't be shown then, but they can be made one by
+  ///   one (`forEach`). `.corrupted`. After an error the transaction can't be committed.
   package func makeIndex() throws(StorageError) -> Bool {
     for name in classes {
       if let prepared = try tables.writer(name, isHidden: true), try tables.indexPrepared(prepared) {
@@ -42,27 +47,29 @@ package struct PreparedObjects {
     return false
   }
 
-  /// Shows the prepared objects of a class.
+  /// Makes the prepared objects of a class visible.
   ///
-  /// - Returns: false, with nothing done, where the class has objects meanwhile, or was changed, or an index was not made, or the transaction has a recorder; they are to be made one by one then (`forEach`).
-  /// - Throws: `.corrupted`. Then the transaction can't be committed.
+  /// - Returns: False, without any change, if the class has objects by now or was changed, if an index was not made, or
+  ///   if the transaction has a recorder. The objects must be made one by one then (`forEach`).
+  /// - Throws: `.corrupted`. After an error the transaction can't be committed.
   package func show(_ name: String) throws(StorageError) -> Bool {
     guard let prepared = try tables.writer(name, isHidden: true) else { return true }
     return try tables.showPrepared(prepared)
   }
 
-  /// Forgets the prepared objects of a class. Takes time in proportion to the nodes that they take.
+  /// Removes the prepared objects of a class. Takes time in proportion to the nodes that they take.
   ///
-  /// - Throws: `.corrupted`. Then the transaction can't be committed.
+  /// - Throws: `.corrupted`. After an error the transaction can't be committed.
   package func forget(_ name: String) throws(StorageError) {
     guard let prepared = try tables.writer(name, isHidden: true) else { return }
     try prepared.removeAll()
     tables.drop(prepared)
   }
 
-  /// Calls `created` with the prepared objects of a class, some at a time, and `single` with each object that has long values.
+  /// Calls `created` with the prepared objects of a class, some at a time, and `single` with each object that has long
+  /// values.
   ///
-  /// - Throws: `.corrupted`; what they throw.
+  /// - Throws: `.corrupted`; the errors of the closures.
   package func forEach(
     of name: String, created: (CreatedObjects) throws(StorageError) -> Void,
     single: (ObjectInstructions) throws(StorageError) -> Void

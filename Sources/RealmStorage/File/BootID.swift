@@ -1,6 +1,6 @@
 import CRealmPlatform
 
-/// Differs from boot to boot: what was noted in shared memory before a boot means nothing after it.
+/// Identifies a boot of the machine. Content of shared memory from an earlier boot means nothing in a later one.
 package struct BootID: Equatable, Sendable {
   package var first: UInt64
   package var second: UInt64
@@ -12,7 +12,7 @@ package struct BootID: Equatable, Sendable {
 
   package static let current: BootID = {
     var bytes = [UInt8](repeating: 0, count: 16)
-    // A system without one gives zeros: then only the file's identity tells blocks apart.
+    // On a system without such an id all bytes are zero. Then only the file's identity tells control blocks apart.
     _ = cp_boot_id(&bytes)
     var words: [UInt64] = [0, 0]
     for (index, byte) in bytes.enumerated() { words[index / 8] |= UInt64(byte) << (8 * (index % 8)) }

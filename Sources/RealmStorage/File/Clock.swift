@@ -14,7 +14,7 @@ package enum Clock {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Nanoseconds since some moment, never going back: for spans of time.
+  /// Nanoseconds since some moment, which never decrease. Use them to measure spans of time.
   package static var steady: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

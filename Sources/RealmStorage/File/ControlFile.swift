@@ -11,26 +11,27 @@ import Synchronization
 
 /// The file in `NAME.management` that all participants of a database map.
 ///
-/// What may be touched was written before, so that a full disk is an error here and not a signal later.
+/// Bytes are written before they are touched, so that a full disk is an error here and not a signal later.
 package final class ControlFile: Sendable {
   package let memory: SharedMemory
   let descriptor: CInt
   private let path: String
   private let identity: FileIdentity
   private let made: Made
-  /// When the path was last found to lead to the file.
+  /// The time of the last check that found the file at its path, in the nanoseconds of `Clock.steady`.
   private let lastLook = Atomic<UInt64>(0)
 
-  /// What was not there before.
+  /// The things that this handle made, because they did not exist.
   private struct Made {
     var folder = false
     var file = false
   }
 
-  /// Opens the file, making it first where there is none, with `bytes` that may be touched.
+  /// Opens the file, or makes it if it does not exist. Its first `bytes` bytes may be touched.
   ///
-  /// - Parameter file: the database, open; nil where there is none any more.
-  /// - Throws: `.system`. What was made is removed then.
+  /// - Parameter file: The descriptor of the database; nil if the database file is gone.
+  /// - Throws: `.system`; `.controlReplaced` if the file or its folder is replaced meanwhile. What was made is removed
+  ///   then.
   init(
     beside database: String, open file: CInt?, bytes: Int, limit: Int, _ calls: any SystemCalls
   ) throws(StorageError) {
@@ -42,7 +43,7 @@ package final class ControlFile: Sendable {
       memory = SharedMemory(mapping) { (bytes) throws(StorageError) in
         try Self.extend(descriptor, to: bytes, path: path, calls)
       }
-      // Two that make the file at once: who came second would write zeros over what the first has put there.
+      // If two processes made the file at once, the second would write zeros over what the first has stored there.
       let lock = StorageLock.control.offset
       let refusal = calls.lock(descriptor, at: lock, isShared: false, waits: true)
       guard refusal == 0 else { throw .system(call: .lock, errno: refusal, path: path, offset: nil) }
@@ -61,14 +62,15 @@ package final class ControlFile: Sendable {
     cp_forget_in_child(descriptor)
   }
 
-  /// Removes what was made when it was opened, and a pipe, where nobody else has the database open and no failed sync is
-  /// noted here.
+  /// Removes what this handle made when it was opened, and a pipe. Does nothing if another handle has the database
+  /// open, or if a failed sync is noted here.
   func removeWhatWasMade(beside file: CInt, and pipe: String?) {
     guard memory[word: ControlPlace.syncWord] == 0 else { return }
     Self.remove(made, path, descriptor, beside: file, and: pipe)
   }
 
-  /// Under the control lock: who has opened the file meanwhile waits for that, and then finds that it is not at its path.
+  /// Removes these things under the control lock. A process that has opened the file meanwhile waits for this lock, and
+  /// then finds that the file is not at its path any more.
   private static func remove(
     _ made: Made, _ path: String, _ descriptor: CInt, beside file: CInt?, and pipe: String? = nil
   ) {
@@ -86,12 +88,13 @@ package final class ControlFile: Sendable {
     _ = cp_unlock(file, StorageLock.presence.offset)
     _ = cp_unlock(file, StorageLock.unlistedReader.offset)
     unlink(path)
-    // What others have put there stays, and the folder with it.
+    // Files that other programs have put there stay, and so does the folder then.
     if made.folder { rmdir(String(path.dropLast("/control".count))) }
   }
 
-  /// The file mapped is the one at its path. False when somebody deleted or replaced it meanwhile; where its folder was
-  /// renamed, at the latest a millisecond after that: to look a path up takes as long as a tenth of a commit's own work.
+  /// True if the mapped file is the one at its path. False if it was deleted or replaced meanwhile. If its folder was
+  /// renamed, the answer turns false a millisecond later at the latest: the lookup of a path takes as long as a tenth
+  /// of a commit's own work, so it is not made each time.
   var isInPlace: Bool {
     var info = stat()
     guard fstat(descriptor, &info) == 0, info.st_nlink > 0 else { return false }
@@ -101,10 +104,11 @@ package final class ControlFile: Sendable {
     lastLook.store(now, ordering: .relaxed)
     return true
   }
-  /// In nanoseconds.
+  /// The least time between two lookups of the path, in nanoseconds.
   private static let lookInterval: UInt64 = 1_000_000
 
-  /// From an open file of its own: a mapping keeps its locks alive, in a forked child too.
+  /// Maps the file from a descriptor of its own, because a mapping keeps the locks of its open file, in a forked child
+  /// too.
   private static func map(
     _ path: String, _ limit: Int, of database: String, _ calls: any SystemCalls
   ) throws(StorageError) -> (Mapping, FileIdentity) {
@@ -135,7 +139,7 @@ package final class ControlFile: Sendable {
       return (descriptor, made)
     }
     do throws(StorageError) {
-      // Somebody was faster.
+      // Another process was faster.
       if descriptor == -EEXIST { return (try opened(path, O_RDWR, of: database, calls), made) }
       throw descriptor == -ENOENT
         ? .controlReplaced(path: database)
@@ -146,7 +150,7 @@ package final class ControlFile: Sendable {
     }
   }
 
-  /// - Throws: `.controlReplaced` where the folder, which was there just now, or the file in it is not there any more.
+  /// - Throws: `.controlReplaced` if the folder, which existed a moment ago, or the file in it is gone.
   private static func opened(
     _ path: String, _ flags: CInt, of database: String, _ calls: any SystemCalls
   ) throws(StorageError) -> CInt {
@@ -158,7 +162,9 @@ package final class ControlFile: Sendable {
     }
   }
 
-  /// Under the control lock.
+  /// Makes the file at least `bytes` long.
+  ///
+  /// - Precondition: The caller holds the control lock.
   private static func extend(
     _ descriptor: CInt, to bytes: Int, path: String, _ calls: any SystemCalls
   ) throws(StorageError) {

@@ -6,11 +6,12 @@
   import Musl
 #endif
 
-/// The control lock of a storage, held by one thread of one process at a time. A thread that holds it may take it again.
+/// The control lock of a storage. One thread of one process holds it at a time, and may take it again.
 ///
-/// The lock of the file belongs to the handle: it keeps other handles out, not this one's own threads.
+/// The lock of the file belongs to the handle: it keeps other handles out, but not the threads of the same handle. A
+/// mutex does that.
 package final class ControlLock: @unchecked Sendable {
-  // Sendable: `depth` is reached under the mutex only.
+  // Sendable: `depth` is used under the mutex only.
   private let storage: any Storage
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var depth = 0
@@ -31,7 +32,7 @@ package final class ControlLock: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Answers false where somebody else has it and `waits` is false.
+  /// Takes the lock. Returns false if another thread or handle holds it and `waits` is false.
   package func lock(waits: Bool = true) throws(StorageError) -> Bool {
     guard (waits ? pthread_mutex_lock(mutex) : pthread_mutex_trylock(mutex)) == 0 else { return false }
     do throws(StorageError) {

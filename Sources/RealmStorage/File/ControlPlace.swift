@@ -1,15 +1,16 @@
-/// Where things stand in the memory that participants of a database share, in bytes.
+/// The places of things in the memory that the participants of a database share, in bytes.
 ///
-/// It means nothing to another boot, so its layout may change between versions of the engine; `layout` tells two apart
-/// that run at once. In one boot it may be all that knows of a failed sync: a layout whose words mean what they meant before
-/// takes over what was left (`ControlBlock.adoptLastDraft`).
+/// The memory means nothing in another boot, so its layout may change between versions of the engine. `layout` tells
+/// apart two versions that run at once. Within one boot, this memory may hold the only record of a failed sync.
+/// Therefore, a layout whose words kept their meaning takes over the memory of the layout before it
+/// (`ControlBlock.adoptLastDraft`).
 package enum ControlPlace {
-  /// Of this layout. Another one is not understood.
+  /// The number of this layout. The engine does not understand other layouts.
   package static let layout: UInt64 = 0x7265_616c_6d00_0003
-  /// The layout of libraries that know drafts of the file format only. Nothing but the number was another.
+  /// The layout of libraries that know only drafts of the file format. It differs from this layout in its number alone.
   package static let layoutOfLastDraft: UInt64 = 0x7265_616c_6d00_0002
 
-  /// The word that tells of a sync without a good outcome; zero where there is none.
+  /// The word that records a sync that failed or is not known to have succeeded; zero if there is none.
   package static let syncWord = 8
   package static let participants = 4096
   package static let participantBytes = 64

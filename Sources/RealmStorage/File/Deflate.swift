@@ -2,9 +2,9 @@ import CRealmZlib
 
 /// Compresses bytes that are stored or sent, as zlib streams (RFC 1950).
 package enum Deflate {
-  /// Nil where the bytes would not become fewer.
+  /// Compresses bytes. Returns nil if the result would not be shorter.
   ///
-  /// - Parameter level: 1, which is fast, to 9.
+  /// - Parameter level: From 1, which is fast, to 9.
   package static func compressed(_ bytes: [UInt8], level: Int = 1) -> [UInt8]? {
     var length = uLongf(compressBound(uLong(bytes.count)))
     let made = [UInt8](unsafeUninitializedCapacity: Int(length)) { target, count in
@@ -16,11 +16,13 @@ package enum Deflate {
     return made.isEmpty || made.count >= bytes.count ? nil : made
   }
 
-  /// Nil for what is no stream of just so many bytes, whatever it says of itself: no more memory is taken than that.
+  /// Expands a stream. Returns nil unless it is a valid stream of exactly `count` bytes. No more memory than that is
+  /// taken, whatever the stream says of itself.
   ///
-  /// - Parameter count: how many bytes there were, one at least. More than the stream can hold are refused before memory is taken.
+  /// - Parameter count: The number of bytes before compression, at least 1. A count that the stream can't hold is
+  ///   refused before memory is taken.
   package static func expanded(_ bytes: [UInt8], count: Int) -> [UInt8]? {
-    // A byte stands for 1,032 at most.
+    // One compressed byte stands for 1,032 bytes at most.
     guard count > 0, count / 1_032 <= bytes.count else { return nil }
     var (length, read) = (uLongf(count), uLong(bytes.count))
     var isWhole = false

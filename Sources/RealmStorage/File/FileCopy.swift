@@ -8,11 +8,12 @@ import CRealmPlatform
   import Musl
 #endif
 
-/// Copies the bytes of a file, by descriptors that are out of the way of what a program prints.
+/// Copies the bytes of a file, with descriptors that are not those of standard input, output or error.
 package enum FileCopy {
   private static let step = 1 << 20
 
-  /// Makes a file of the same bytes where there is none. Its owner may read and write it; who else may stays as it was.
+  /// Makes a file with the same bytes at a path where no file is. It has the mode of the source, and its owner may read
+  /// and write it.
   ///
   /// - Throws: `.system`. No file is left then.
   package static func make(

@@ -8,14 +8,14 @@ import CRealmPlatform
   import Musl
 #endif
 
-/// Removes a database: its file and what stands beside it.
+/// Removes a database: its file and the files beside it.
 ///
-/// All of it under the control lock: who opens the database meanwhile waits for that, and then finds that its files are
-/// not at their paths any more.
+/// All this happens under the control lock. A process that opens the database meanwhile waits for the lock, and then
+/// finds that the files are not at their paths any more.
 enum FileRemoval {
-  /// False where there was nothing.
+  /// Removes the database at `path`. Returns false if there was nothing.
   ///
-  /// - Throws: `.inUse` where anyone has it open; `.system`.
+  /// - Throws: `.inUse` if the database is open anywhere; `.system`.
   static func remove(_ path: String, calls: any SystemCalls = NativeSystemCalls()) throws(StorageError)
     -> Bool
   {
@@ -31,9 +31,9 @@ enum FileRemoval {
     guard !storage.isHeldElsewhere(.presence), !storage.isHeldElsewhere(.unlistedReader) else {
       throw .inUse(path: path)
     }
-    // A writer that was closed may still be at work.
+    // A handle that was closed may still have a writer at work.
     _ = try storage.lock(.writer, waits: true)
-    // A path that is a link is removed with what it leads to.
+    // If the path is a link, the link and its target are removed.
     let target = FileStorage.resolved(path)
     _ = try removed(path)
     if let target, target != path { _ = try removed(target) }
@@ -43,7 +43,7 @@ enum FileRemoval {
     return true
   }
 
-  /// Of a database whose file is gone.
+  /// Removes the files beside a database whose own file is gone.
   private static func removeLeftovers(of path: String, _ calls: any SystemCalls) throws(StorageError) -> Bool
   {
     guard FileStorage.exists(path + ".management/control") else { return try removeCompanions(of: path) }
@@ -52,7 +52,7 @@ enum FileRemoval {
     let refusal = calls.lock(control.descriptor, at: StorageLock.control.offset, isShared: false, waits: true)
     let isMadeAnew = FileStorage.exists(path)
     guard refusal == 0, !isMadeAnew else {
-      // With the descriptor the lock goes, which is taken again for the file that is there now.
+      // This releases the lock. `remove` takes the lock of the new database again.
       _ = cp_close(control.descriptor)
       guard refusal == 0 else { throw .system(call: .lock, errno: refusal, path: path, offset: nil) }
       return try remove(path, calls: calls)
@@ -61,20 +61,20 @@ enum FileRemoval {
     return try removeCompanions(of: path)
   }
 
-  /// What stands beside a database.
+  /// Removes the control file, its folder and the pipe of a database. Returns false if there were none.
   static func removeCompanions(of path: String) throws(StorageError) -> Bool {
     let folder = path + ".management"
     let hadNote = try removed(path + ".note")
     let hadControl = try removed(folder + "/control")
     if rmdir(folder) == 0 { return true }
-    // What others have put there stays.
+    // A folder stays if other programs have put files into it.
     guard [ENOENT, ENOTEMPTY, EEXIST].contains(errno) else {
       throw .system(call: .remove, errno: errno, path: folder, offset: nil)
     }
     return hadNote || hadControl
   }
 
-  /// Removes a file that nobody else knows of.
+  /// Removes a file that no other process knows of.
   static func removeFile(_ path: String) { unlink(path) }
 
   private static func removed(_ path: String) throws(StorageError) -> Bool {

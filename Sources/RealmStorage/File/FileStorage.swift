@@ -11,7 +11,7 @@ import Synchronization
 
 /// A database in a file, mapped for reading and written by calls.
 ///
-/// Stores through the mapping are never used: they cost two flushes and write whole folios.
+/// The engine never stores bytes through the mapping: such stores cost two flushes and write whole folios.
 package final class FileStorage: Storage {
   package let path: String
   package let identity: FileIdentity
@@ -24,7 +24,7 @@ package final class FileStorage: Storage {
   package var note: NotePipe? { pipe.withLock { $0 } }
   private let calls: any SystemCalls
   private let opened: CInt
-  /// See `OpenedFile`.
+  /// The descriptor that mappings are made from. See `OpenedFile.mapped`.
   private let mapped: CInt
   private let isClosed = Atomic<Bool>(false)
   private var descriptor: CInt { isClosed.load(ordering: .acquiring) ? -1 : opened }
@@ -33,24 +33,26 @@ package final class FileStorage: Storage {
 
   private struct State {
     var mapping: Mapping
-    /// Mappings outgrown by the file. Readers may still use their addresses.
+    /// Mappings that became too small for the file. Readers may still use their addresses.
     var outgrown: [Mapping] = []
   }
 
   package var mapping: Mapping { state.withLock { $0.mapping } }
 
-  /// Opens a file that exists, whatever is in it.
+  /// Opens a file that exists, whatever its content is.
   ///
-  /// - Throws: what `OpenedFile` and the other initializer throw.
+  /// - Throws: The errors of `OpenedFile` and of the other initializer.
   package convenience init(path: String, readOnly: Bool, calls: any SystemCalls = NativeSystemCalls())
     throws(StorageError)
   {
     try self.init(OpenedFile(path: path, readOnly: readOnly, calls: calls))
   }
 
-  /// Takes over a file, and makes beside it what is shared by all who have it open. Where that fails the file is closed.
+  /// Takes over an open file, and makes the files beside it that all participants share. Closes the file if that fails.
   ///
-  /// - Throws: `.system` when the system refuses, `.remoteFileSystem` for writing where mappings are not coherent.
+  /// - Throws: `.system` when the system refuses; `.remoteFileSystem` if the file is opened for writing on a file
+  ///   system of another machine, where mappings are not coherent; `.controlReplaced` if another process replaces the
+  ///   control file meanwhile.
   package init(_ file: OpenedFile) throws(StorageError) {
     path = file.path
     calls = file.calls
@@ -69,7 +71,7 @@ package final class FileStorage: Storage {
     mapped = file.mapped
   }
 
-  /// Not before: a database that can't be opened leaves no pipe.
+  /// Opens the pipe. The initializer does not, so that a database that can't be opened leaves no pipe.
   package func openNote() {
     guard controlFile != nil else { return }
     pipe.withLock { pipe in
@@ -86,7 +88,7 @@ package final class FileStorage: Storage {
   deinit { close() }
 
   package func close() {
-    // A forked child closed its copies when it was made; their numbers may mean other files by now.
+    // A forked child closed its copies when it was made. The numbers of these descriptors may mean other files by now.
     guard !isForked, !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     _ = cp_close(opened)
     _ = cp_close(mapped)
@@ -96,7 +98,7 @@ package final class FileStorage: Storage {
   // MARK: - Locks
 
   package func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool {
-    // Who shares nothing has nobody to keep out.
+    // Without a control file the handle shares nothing, so its locks would keep no other handle out.
     if lock.isOfControlFile, controlFile == nil { return true }
     switch calls.lock(descriptor(of: lock), at: lock.offset, isShared: lock.isShared, waits: waits) {
     case 0: return true
@@ -175,9 +177,11 @@ package final class FileStorage: Storage {
     guard refusal == 0 else { throw .system(call: .read, errno: refusal, path: path, offset: offset) }
   }
 
-  /// Of a file that would fill much of the memory the pieces would drive others out, and who looks for single values in it
-  /// would read them for little. The meta pages stay out of it: each commit writes one, and the system looks at the whole of
-  /// the piece it lies in.
+  /// Does nothing if the file is longer than an eighth of the machine's memory. The large pieces of such a file would
+  /// drive others out of memory, and a program that looks for single values would read them for little use.
+  ///
+  /// The first 2 MiB, with the meta pages, are left out: each commit writes a meta page, and the system looks at the
+  /// whole piece that the page lies in.
   package func expectMuchReading() {
     let most = SystemMemory.bytes / 8
     guard let length = try? length(), length <= UInt64(most) else { return }
@@ -188,7 +192,8 @@ package final class FileStorage: Storage {
 
   // MARK: - Opening
 
-  /// Addresses are reserved for far more than the file holds: an address costs nothing until it is touched.
+  /// Maps the file. The range of addresses is far larger than the file, because an address costs nothing until it is
+  /// touched.
   private static func map(
     _ descriptor: CInt, length: UInt64, path: String, _ calls: any SystemCalls
   ) throws(StorageError) -> Mapping {
@@ -197,7 +202,7 @@ package final class FileStorage: Storage {
     while true {
       let (mapping, refusal) = calls.map(descriptor, size: Int(size), writable: false)
       if let mapping { return mapping }
-      // Where addresses are scarce, take what there is, down to the file itself and room to grow.
+      // If addresses are scarce, a smaller range will do. It holds at least the file and 4 MiB.
       guard size / 2 >= max(length, 1 << 22) else {
         throw .system(call: .map, errno: refusal, path: path, offset: nil)
       }
@@ -205,7 +210,7 @@ package final class FileStorage: Storage {
     }
   }
 
-  /// Whoever only reads does without where the folder can't be written to.
+  /// Opens the control file. A read-only handle does without it if the folder can't be written to.
   private static func openControl(beside file: OpenedFile) throws(StorageError) -> ControlFile? {
     do {
       return try ControlFile(
@@ -213,14 +218,14 @@ package final class FileStorage: Storage {
         limit: ControlPlace.mostBytes,
         file.calls)
     } catch {
-      // Which is not to be mistaken for a file that is being replaced.
+      // The error for a control file that is being replaced is passed on, because the caller then starts over.
       if file.isReadOnly, error != .controlReplaced(path: file.path) { return nil }
       throw error
     }
   }
 }
 
-/// What the file can be at most.
+/// The greatest length of a file.
 package enum FileLimit {
   package static let bytes = UInt64(1) << 47
 }
@@ -228,9 +233,10 @@ package enum FileLimit {
 extension FileStorage {
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// Makes a file that holds `content` appear at `path` at once and whole, whatever happens meanwhile.
+  /// Makes a file with `content` appear at `path` at once and whole, whatever happens meanwhile.
   ///
-  /// Who comes second finds the first one's file. The content is durable, and so is the name, on return.
+  /// If several processes do so, the first one's file stays. When the call returns, the content and the name are
+  /// durable.
   package static func create(
     path: String, content: [UInt8], calls: any SystemCalls = NativeSystemCalls()
   ) throws(StorageError) {
@@ -246,31 +252,31 @@ extension FileStorage {
     _ = try place(descriptor, temporary, at: path, calls)
   }
 
-  /// Where a file is made that is to be at `path`.
+  /// The path of a temporary file, which is to be placed at `path` later.
   static func temporary(for path: String) -> String {
     "\(path).new-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
   }
 
-  /// Makes a file that is whole appear at `path` too, as `create` does; false where there is one already.
+  /// Makes a complete file appear at `path` too, as `create` does. Returns false if there is a file already.
   package static func place(
     _ temporary: String, at path: String, calls: any SystemCalls = NativeSystemCalls()
   ) throws(StorageError) -> Bool {
     try place(calls.opened(temporary, O_RDWR), temporary, at: path, calls)
   }
 
-  /// Where a path leads to, over links; nil where there is nothing.
+  /// The path with all links followed; nil if nothing is there.
   static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
   }
 
-  /// The error of who would make what is there already.
+  /// The error for a file that should be made but exists already.
   static func alreadyThere(_ path: String) -> StorageError {
     .system(call: .link, errno: EEXIST, path: path, offset: nil)
   }
 
-  /// Closes the descriptor.
+  /// Places the file as the other overload does, and closes the descriptor.
   private static func place(
     _ descriptor: CInt, _ temporary: String, at path: String, _ calls: any SystemCalls
   ) throws(StorageError) -> Bool {
@@ -291,7 +297,7 @@ extension FileStorage {
     let descriptor = try calls.opened(folder, O_RDONLY)
     let refusal = calls.sync(descriptor, kind: .all)
     _ = cp_close(descriptor)
-    // Some file systems can't flush a folder; the link is then as durable as they make it.
+    // Some file systems can't flush a folder. The link is then as durable as they make it.
     guard refusal == 0 || refusal == EINVAL else {
       throw .system(call: .sync, errno: refusal, path: folder, offset: nil)
     }

@@ -10,31 +10,32 @@ import Synchronization
 
 /// Lets one thread in at a time.
 ///
-/// Unlike a lock it may be entered in one function and left in another, by another thread even. A thread that is running
-/// may go in before one that has yet to wake: handing the gate from sleeper to sleeper would cost a wake-up for each.
-/// Who has waited for long is let in before all others.
+/// Unlike a lock, a gate may be entered in one function and left in another, even by another thread. A running thread
+/// may enter before a thread that has yet to wake: if sleepers handed the gate to each other, each would cost a
+/// wake-up. A thread that has waited for longer than a millisecond enters before all others.
 package final class Gate: Sendable {
   private struct State {
     var isTaken = false
-    /// In the order they came.
+    /// The sleeping threads, in the order in which they came.
     var waiters: [Waiter] = []
   }
 
   private final class Waiter: @unchecked Sendable {
-    // Sendable: `isIn` is reached under the gate's mutex only.
+    // Sendable: `isIn` is used under the gate's mutex only.
     let since = Clock.steady
-    /// Raised when it is to look again.
+    /// Raised when the waiter is to look at the gate again.
     let call = Signal()
-    /// The gate is taken on its behalf.
+    /// True if the gate was taken on behalf of this waiter.
     var isIn = false
   }
 
   private let state = Mutex(State())
   private let triers = Atomic<Int>(0)
   private static let mostTriers = 4
-  /// Who is inside most often leaves sooner than a sleeping thread would wake.
+  /// How often a thread tries before it sleeps. The thread inside usually leaves sooner than a sleeping thread would
+  /// wake.
   private static let tries = 50
-  /// In nanoseconds.
+  /// The time after which a waiter enters before all others, in nanoseconds.
   private static let patience: UInt64 = 1_000_000
 
   package init() {}
@@ -58,7 +59,8 @@ package final class Gate: Sendable {
     } while !answer(waiter)
   }
 
-  /// A few threads at a time: more would keep the one that is inside from running.
+  /// Tries to enter without sleeping. Only a few threads at a time do so, because more would keep the thread inside
+  /// from running.
   private func tryForAWhile() -> Bool {
     defer { triers.wrappingSubtract(1, ordering: .relaxed) }
     guard triers.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostTriers else { return false }
@@ -69,7 +71,7 @@ package final class Gate: Sendable {
     return false
   }
 
-  /// A waiter that was called looks whether it is its turn.
+  /// Called by a waiter that was woken. Returns true if the waiter is inside now.
   private func answer(_ waiter: Waiter) -> Bool {
     state.withLock { state in
       if waiter.isIn { return true }
@@ -80,7 +82,7 @@ package final class Gate: Sendable {
     }
   }
 
-  /// Enters where nobody is in and nobody waits.
+  /// Enters if no thread is inside and none waits. Returns whether it did.
   package func tryEnter() -> Bool {
     state.withLock { state in
       guard !state.isTaken, state.waiters.isEmpty else { return false }

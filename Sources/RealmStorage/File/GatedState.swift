@@ -1,9 +1,10 @@
-/// State that only who is inside its gate reaches.
+/// State that a thread can reach only while it is inside the state's gate.
 ///
-/// The gate may be entered in one function and left in another, by another thread even (`Gate`); a mutex could not do that. `inside` lends the state to the
-/// thread that is in, one borrow at a time, so that nothing is looked up or counted when it is used.
+/// The gate may be entered in one function and left in another, even by another thread (`Gate`). A mutex does not allow
+/// that. `inside` lends the state to the thread that is inside, one borrow at a time, so that each use needs no lookup
+/// and no reference count.
 package final class GatedState<State: ~Copyable>: @unchecked Sendable {
-  // Sendable: the state is reached inside the gate only.
+  // Sendable: only code inside the gate reaches the state.
   private let gate = Gate()
   private let state: UnsafeMutablePointer<State>
   #if DEBUG
@@ -22,14 +23,15 @@ package final class GatedState<State: ~Copyable>: @unchecked Sendable {
 
   package func enter() { gate.enter() }
 
-  /// Enters where nobody is in and nobody waits.
+  /// Enters if no thread is inside and none waits. Returns whether it did.
   package func tryEnter() -> Bool { gate.tryEnter() }
 
   package func leave() { gate.leave() }
 
   /// Lends the state to `body`.
   ///
-  /// - Precondition: the caller is inside, and does not have the state already: `body` does not come here again.
+  /// - Precondition: The caller is inside the gate and does not have the state already: `body` does not call this
+  ///   method.
   @inline(__always)
   package func inside<Result: ~Copyable, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result

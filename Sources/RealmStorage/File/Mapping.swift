@@ -6,12 +6,12 @@
   import Musl
 #endif
 
-/// A range of addresses, kept until the last reference to it goes.
+/// A range of addresses that is kept until the last reference to it is released.
 ///
-/// Pages that were never touched cost nothing, so a range is made far larger than what it holds at first:
+/// Pages that were never touched cost nothing. A range is therefore made far larger than its first content, so that
 /// addresses stay valid as the content grows.
 package final class Mapping: @unchecked Sendable {
-  // Sendable: base and size never change; who writes the bytes is the owner's business.
+  // Sendable: base and size never change. The owner decides which threads write the bytes.
   package let base: UnsafeMutableRawPointer
   package let size: Int
 
@@ -22,7 +22,7 @@ package final class Mapping: @unchecked Sendable {
 
   deinit { munmap(base, size) }
 
-  /// Zeroed private memory. Nil when the system has no such range of addresses left.
+  /// Zeroed private memory; nil if the system has no range of addresses of this size left.
   package static func anonymous(_ size: Int) -> Mapping? {
     #if canImport(Darwin)
       let flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE
@@ -32,7 +32,8 @@ package final class Mapping: @unchecked Sendable {
     return make(size, protection: PROT_READ | PROT_WRITE, flags: flags, descriptor: -1)
   }
 
-  /// A file's bytes from its start, shared with all who map it. `size` may pass the end of the file.
+  /// The bytes of a file from its start, shared with all processes that map it. `size` may exceed the length of the
+  /// file.
   package static func file(_ descriptor: CInt, size: Int, writable: Bool = false) -> Mapping? {
     make(
       size, protection: writable ? PROT_READ | PROT_WRITE : PROT_READ, flags: MAP_SHARED,
@@ -44,8 +45,8 @@ package final class Mapping: @unchecked Sendable {
     return Mapping(base: base, size: size)
   }
 
-  /// Asks for memory in large pages from an offset on, or up to one: what is touched first in a run of MiBs is then there in
-  /// one step for each 2 MiB, not for each 4 KiB, and of a file read in one step. A hint.
+  /// Asks for large pages from an offset on, or from one offset to another. The first access then brings in 2 MiB of
+  /// memory in one step instead of 4 KiB, and reads 2 MiB of a file in one step. This is a hint.
   package func preferLargePages(from offset: Int = 0, to end: Int? = nil) {
     let end = min(end ?? size, size)
     precondition(offset >= 0 && offset <= end && offset % 4096 == 0, "no pages of the mapping")
@@ -54,7 +55,7 @@ package final class Mapping: @unchecked Sendable {
     #endif
   }
 
-  /// Gives the memory of whole pages back; they read as zeros again. For private memory only.
+  /// Returns the memory of whole pages to the system. The pages read as zeros again. Only for private memory.
   package func discard(_ range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= size, "discard outside of the mapping")
     guard !range.isEmpty else { return }

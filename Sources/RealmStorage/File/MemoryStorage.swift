@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A database that lives in memory and is gone with it.
+/// A database that lives in memory and ends with its storage.
 package final class MemoryStorage: Storage {
   package let path: String
   package let identity: FileIdentity
@@ -12,7 +12,7 @@ package final class MemoryStorage: Storage {
   private let size = Mutex<UInt64>(0)
 
   private static let counter = Atomic<UInt64>(0)
-  /// The most bytes such a database can hold.
+  /// The greatest number of bytes that such a database can hold.
   private static let capacity = 1 << 36
 
   package init(name: String = "memory") throws(StorageError) {

@@ -6,9 +6,9 @@
   import Musl
 #endif
 
-/// State that threads change one at a time, and whose changes they can wait for.
+/// State that threads change one at a time. Threads can wait for its changes.
 package final class Monitor<State>: @unchecked Sendable {
-  // Sendable: the state is reached under the mutex only.
+  // Sendable: the state is used under the mutex only.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   @exclusivity(unchecked) private var state: State
@@ -36,15 +36,15 @@ package final class Monitor<State>: @unchecked Sendable {
     return body(&state)
   }
 
-  /// Changes the state and wakes all who wait.
+  /// Changes the state and wakes all waiting threads.
   package func change<Result>(_ body: (inout State) -> Result) -> Result {
     let result = withLock(body)
-    // Who wakes takes the mutex: by then it is free.
+    // A woken thread takes the mutex, so the mutex is released before the broadcast.
     pthread_cond_broadcast(condition)
     return result
   }
 
-  /// Waits until `body` answers something.
+  /// Waits until `body` returns a value other than nil.
   package func wait<Result>(for body: (inout State) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -8,16 +8,17 @@ import CRealmPlatform
   import Musl
 #endif
 
-/// The pipe `NAME.note`: a byte written there wakes all who wait for commits, in all processes.
+/// The pipe `NAME.note`. A byte that is written to it wakes all threads that wait for commits, in all processes.
 ///
-/// Nobody reads it, so nobody takes another's wake-up: who waits is told that something was written, not what.
+/// No waiter reads the pipe, so none takes a wake-up from another. A waiter learns that something was written, not
+/// what.
 package final class NotePipe: Sendable {
   private let descriptor: CInt
-  /// It was not there before.
+  /// True if this process made the pipe.
   let wasMade: Bool
   private let forkGeneration = cp_fork_generation()
 
-  /// Nil on a file system without pipes, or where there is something else at the path.
+  /// Opens or makes the pipe. Nil on a file system without pipes, or if something else is at the path.
   init?(path: String) {
     var made: CInt = 0
     descriptor = cp_note_open(path, &made)
@@ -30,7 +31,8 @@ package final class NotePipe: Sendable {
 
   package func wake() { _ = cp_note_wake(descriptor) }
 
-  /// Wakes that come after the call end a wait of what it answers, once.
+  /// A watch of the pipe; nil if the system refuses. A wake-up that comes after this call ends a wait of the watch,
+  /// once.
   package func watch() -> Watch? {
     let queue = cp_note_watch(descriptor)
     return queue >= 0 ? Watch(pipe: self, queue: queue) : nil
@@ -47,13 +49,13 @@ package final class NotePipe: Sendable {
 
     deinit { _ = cp_close(queue) }
 
-    /// Waits for a wake-up, at most so long; it may come without one.
+    /// Waits for a wake-up, or until `limit` has passed. May also return without a wake-up.
     package func wait(_ limit: Duration) {
       let milliseconds = min(max(limit / .milliseconds(1), 1), Double(Int32.max))
       _ = cp_note_wait(queue, CInt(milliseconds.rounded(.up)))
     }
   }
 
-  /// Waits where there is no pipe.
+  /// Waits for `time`. Used if there is no pipe.
   package static func pause(_ time: Duration) { usleep(UInt32(max(time / .microseconds(1), 1))) }
 }

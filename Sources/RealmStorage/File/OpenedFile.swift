@@ -8,26 +8,26 @@ import CRealmPlatform
   import Musl
 #endif
 
-/// A file that is open and not a storage yet: what is in it is judged before anything is made beside it.
+/// An open file that is no storage yet. The engine judges its content before it makes anything beside it.
 package struct OpenedFile: ByteSource {
   package let path: String
   package let isReadOnly: Bool
   let calls: any SystemCalls
   let descriptor: CInt
-  /// The same file, open once more and never locked: a mapping keeps the open file it was made from, and with it its
-  /// locks, also in a forked child that has closed the descriptor.
+  /// A second descriptor of the same file, which is never locked. A mapping keeps the open file alive that it was made
+  /// from, with its locks, even in a forked child that has closed the descriptor.
   let mapped: CInt
   let identity: FileIdentity
 
   /// Opens a file that exists.
   ///
-  /// - Throws: `.system` when the system refuses, with `EISDIR` for a folder; `.notARealmFile` for what is no file, as a pipe
-  ///   or a device.
+  /// - Throws: `.system` when the system refuses, with `EISDIR` for a folder; `.notARealmFile` if the path leads to
+  ///   something else, such as a pipe or a device.
   package init(path: String, readOnly: Bool, calls: any SystemCalls) throws(StorageError) {
     self.path = path
     self.calls = calls
     isReadOnly = readOnly
-    // Before it is opened: to open a pipe waits for who writes to it.
+    // This comes before the opening, because to open a pipe would wait for a writer.
     try Self.requireFile(path)
     while true {
       let first = try calls.opened(path, readOnly ? O_RDONLY : O_RDWR)
@@ -46,7 +46,7 @@ package struct OpenedFile: ByteSource {
         if second >= 0 { _ = cp_close(second) }
         throw error
       }
-      // Somebody put another file in its place between the two.
+      // Another file was put at the path between the two calls.
       _ = cp_close(first)
       _ = cp_close(second)
     }
@@ -54,7 +54,7 @@ package struct OpenedFile: ByteSource {
 
   private static func requireFile(_ path: String) throws(StorageError) {
     var info = stat()
-    // What is not there is told by who opens it.
+    // If nothing is there, the call that opens it reports that.
     guard stat(path, &info) == 0 else { return }
     switch info.st_mode & S_IFMT {
     case S_IFREG: return
@@ -81,23 +81,24 @@ package struct OpenedFile: ByteSource {
   /// - Precondition: the lock is one of the database file.
   package func isHeldElsewhere(_ lock: StorageLock) -> Bool { cp_is_locked(descriptor, lock.offset) != 0 }
 
-  /// Whether another handle, of this process or another, has it open as a database.
+  /// True if another handle, of this process or of another, has the file open as a database.
   package var isOpenElsewhere: Bool { isHeldElsewhere(.presence) || isHeldElsewhere(.unlistedReader) }
 
   // MARK: - An empty file
 
-  /// Puts a database in the place of the file, which is empty; it keeps the mode and the owner. Does nothing where somebody
-  /// was faster.
+  /// Replaces the file, which is empty, by a database with the same mode and owner. Does nothing if another process was
+  /// faster.
   ///
-  /// Under the writer's lock of the empty file: of several that do so at once the second finds, when it has the lock, that
-  /// another file is at the path, with what was written to it since. A crash leaves the empty file or the whole one.
+  /// This happens under the writer's lock of the empty file. If several processes do it at once, the second one finds,
+  /// when it has the lock, that another file is at the path, which may hold commits by now. A crash leaves the empty
+  /// file or the complete one.
   ///
-  /// - Throws: `.system`, also where the owner can't be kept.
+  /// - Throws: `.system`, also if the owner can't be kept.
   package func replaceEmpty(with content: [UInt8]) throws(StorageError) {
     let refusal = calls.lock(descriptor, at: StorageLock.writer.offset, isShared: false, waits: true)
     guard refusal == 0 else { throw .system(call: .lock, errno: refusal, path: path, offset: nil) }
     defer { _ = cp_unlock(descriptor, StorageLock.writer.offset) }
-    // A path that is a link leads to the new file afterwards.
+    // If the path is a link, it leads to the new file afterwards.
     let target = FileStorage.resolved(path) ?? path
     let temporary = FileStorage.temporary(for: target)
     guard try isStillEmpty() else { return }
@@ -110,7 +111,7 @@ package struct OpenedFile: ByteSource {
       throw error
     }
     _ = cp_close(made)
-    // What another program has put there meanwhile is not ours to remove.
+    // A file that another program has put there meanwhile must not be removed.
     guard try isStillEmpty() else { return }
     let renameRefusal = calls.rename(temporary, to: target)
     guard renameRefusal == 0 else {

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Words that all participants of a database see at once. Each access is atomic.
+/// Words that all participants of a database share. Each access is atomic.
 package final class SharedMemory: Sendable {
   private let mapping: Mapping
   private let extend: @Sendable (_ bytes: Int) throws(StorageError) -> Void
 
-  /// `extend` makes sure that so many bytes from the start may be touched.
+  /// - Parameter extend: Makes sure that this number of bytes, counted from the start, may be touched.
   package init(
     _ mapping: Mapping, extend: @escaping @Sendable (_ bytes: Int) throws(StorageError) -> Void
   ) {
@@ -18,7 +18,7 @@ package final class SharedMemory: Sendable {
     Mapping.anonymous(size).map { mapping in SharedMemory(mapping) { (_) throws(StorageError) in } }
   }
 
-  /// Makes room for `bytes` from the start; what was there stays.
+  /// Makes room for `bytes` bytes from the start. The existing content stays.
   ///
   /// - Throws: `.system` when the disk is full.
   package func reserve(_ bytes: Int) throws(StorageError) {
@@ -31,13 +31,17 @@ package final class SharedMemory: Sendable {
     set { atomic(index).pointee.store(newValue, ordering: .sequentiallyConsistent) }
   }
 
-  /// Makes a word zero, for who is alone. Where it is one nothing is written: the system makes pages writable one by one,
-  /// which takes longer than all of it.
+  /// Sets a word to zero.
+  ///
+  /// A word that is zero already is not written, because the system makes pages writable one by one, which would take
+  /// longer than all the rest.
+  ///
+  /// - Precondition: No other thread or process changes the word.
   package func clear(word index: Int) {
     if self[word: index] != 0 { self[word: index] = 0 }
   }
 
-  /// Replaces a word where it still is what it was taken for.
+  /// Replaces a word if it still has the value `expected`. Returns whether it did.
   package func exchange(word index: Int, from expected: UInt64, to value: UInt64) -> Bool {
     atomic(index).pointee.compareExchange(
       expected: expected, desired: value, ordering: .sequentiallyConsistent
@@ -48,7 +52,7 @@ package final class SharedMemory: Sendable {
     atomic(index).pointee.wrappingAdd(value, ordering: .sequentiallyConsistent)
   }
 
-  /// Memory of this process alone that starts with the same `bytes`.
+  /// Memory of this process alone. It starts with a copy of the first `bytes` bytes.
   package func copy(_ bytes: Int) -> SharedMemory? {
     guard bytes <= mapping.size, let copy = Mapping.anonymous(mapping.size) else { return nil }
     copy.base.copyMemory(from: mapping.base, byteCount: bytes)

@@ -1,13 +1,13 @@
 import CRealmPlatform
 import Synchronization
 
-/// What threads wait for: each time it is raised, one of those that wait goes on, or all.
+/// A signal that threads wait for. Each time it is raised, one waiting thread continues, or all of them.
 ///
-/// A number that counts up, and the address it stands at: the system puts a thread to sleep only where the number still is
-/// what the thread has seen (futex(2); os_sync_wait_on_address(3)). So a wake-up takes no lock that who wakes still has, as a
-/// condition does, and all are woken by one call.
+/// It consists of a number that counts up, and its address. The system puts a thread to sleep only if the number still
+/// has the value that the thread has seen (futex(2); os_sync_wait_on_address(3)). So, other than with a condition, a
+/// woken thread needs no lock that the thread that wakes it may still hold, and one call wakes all.
 package final class Signal: @unchecked Sendable {
-  // Sendable: the number is read and changed atomically.
+  // Sendable: all accesses to the number are atomic.
   private let number: UnsafeMutablePointer<Atomic<UInt32>>
   private let waiters = Atomic<Int>(0)
 
@@ -23,10 +23,10 @@ package final class Signal: @unchecked Sendable {
     number.deallocate()
   }
 
-  /// How often it was raised, counted around.
+  /// The number of times that the signal was raised. It wraps around.
   package var count: UInt32 { number.pointee.load(ordering: .sequentiallyConsistent) }
 
-  /// Waits until it is raised once more than `count` times; may return for no reason.
+  /// Waits until the signal was raised more than `count` times. May also return without a reason.
   package func wait(since count: UInt32) {
     waiters.wrappingAdd(1, ordering: .sequentiallyConsistent)
     cp_wait_while(word, count)
@@ -35,7 +35,7 @@ package final class Signal: @unchecked Sendable {
 
   package func raise(wakes: Wakes) {
     number.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    // Who is not counted yet finds the number changed, and does not sleep.
+    // A thread that is not counted yet finds the number changed, and does not sleep.
     guard waiters.load(ordering: .sequentiallyConsistent) > 0 else { return }
     cp_wake(word, wakes == .all ? 1 : 0)
   }

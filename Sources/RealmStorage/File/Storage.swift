@@ -6,73 +6,77 @@
   import Musl
 #endif
 
-/// Bytes that can be read before they are known to be a database.
+/// Bytes that the engine can read before it knows that they are a database.
 package protocol ByteSource {
-  /// For messages.
+  /// The path, or the name of a database in memory. Messages name it.
   var path: String { get }
   func length() throws(StorageError) -> UInt64
-  /// Copies bytes out without touching a mapping. Fewer than asked only at the end of the file.
+  /// Copies bytes out without touching a mapping. The result has fewer bytes than `count` only at the end of the file.
   func read(_ count: Int, at offset: UInt64) throws(StorageError) -> [UInt8]
   /// Whether another open file holds the lock.
   func isHeldElsewhere(_ lock: StorageLock) -> Bool
 }
 
-/// Where a database's bytes live: the one seam all input and output of the engine passes.
+/// The place where the bytes of a database are. All input and output of the engine passes through this protocol.
 ///
-/// Three storages implement it: a file (`FileStorage`), memory (`MemoryStorage`), and, for tests, a simulated disk
-/// that loses power. What was written is seen at once through the mapping; it is durable after `sync`.
+/// Three storages implement it: a file (`FileStorage`), memory (`MemoryStorage`), and, for tests, a simulated disk that
+/// loses power. Written bytes are visible in the mapping at once; they are durable after `sync`.
 ///
-/// Implementations are safe to call from any thread. The calls that change bytes are one writer's; a meta page may be
-/// written, or a sync be in flight, while other pages are written.
+/// Implementations are safe to call from any thread. Only one writer at a time calls the methods that change bytes; but
+/// a meta page may be written, or a sync be in flight, while other pages are written.
 package protocol Storage: AnyObject, Sendable, ByteSource {
-  /// Names the very file, so that a copy of it is told from it.
+  /// Identifies the file itself, so that the engine can tell it from a copy.
   var identity: FileIdentity { get }
   var isReadOnly: Bool { get }
   /// The bytes of the file, mapped for reading. Bytes past the end of the file must not be touched.
   var mapping: Mapping { get }
-  /// The boot the storage lives in.
+  /// The boot of the machine in which the storage was opened.
   var boot: BootID { get }
-  /// Memory shared by all who have the file open in this boot; nil where nothing can be written beside the file.
+  /// Memory that all participants share that have the file open in this boot; nil if nothing can be written beside the
+  /// file.
   var control: SharedMemory? { get }
 
-  /// Wakes other threads and processes; nil where they have to look by themselves now and then.
+  /// The pipe that wakes other threads and processes; nil if these have to look for new commits now and then.
   var note: NotePipe? { get }
-  /// The database is open: who waits for commits may be woken from now on.
+  /// Tells the storage that the database is open. From now on, threads and processes that wait for commits can be
+  /// woken.
   func openNote()
-  /// The database could not be opened: removes what was made beside the file for that, unless others use it by now.
+  /// Removes the files that were made beside a database that could not be opened, unless others use them by now.
   func removeOwnCompanions()
 
-  /// Syncs are faster where the file was made longer before.
+  /// True if syncs are faster after the file was made longer in advance.
   var gainsFromGrowth: Bool { get }
 
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StorageError)
-  /// Begins to write bytes out that are synced soon. A hint: it proves nothing, and what goes wrong is told by the sync.
+  /// Starts to write out bytes that are synced soon. This is a hint: it proves nothing, and the sync reports its
+  /// errors.
   func startWriting(_ count: Int, at offset: UInt64)
   func sync(_ kind: SyncKind) throws(StorageError)
   func truncate(to length: UInt64) throws(StorageError)
-  /// Makes sure that the mapping can hold `length` bytes; the bytes mapped before stay where they are.
+  /// Makes sure that the mapping can hold `length` bytes. Bytes that were mapped before keep their addresses.
   func reserve(_ length: UInt64) throws(StorageError)
-  /// Brings pages into the mapping, so that an unreadable one is an error here and not a signal later.
+  /// Brings pages into the mapping, so that an unreadable page is an error here and not a signal later.
   func populate(_ count: Int, at offset: UInt64) throws(StorageError)
-  /// Much of the file is going to be read: what is not in memory yet is better read in large pieces. A hint.
+  /// A hint that much of the file is going to be read, so that bytes not yet in memory are better read in large pieces.
   func expectMuchReading()
   /// Gives up locks and descriptors. The mapping stays until the storage is released.
   func close()
 
   // MARK: Locks
 
-  /// Takes a lock; answers false where another open file holds it and `waits` is false.
+  /// Takes a lock. Returns false if another open file holds it and `waits` is false.
   func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool
   func unlock(_ lock: StorageLock)
-  /// The shared memory is the one that whoever opens the file now finds.
+  /// True if the shared memory is the one that a process finds that opens the file now.
   var isControlInPlace: Bool { get }
-  /// The path leads to the file that is open.
+  /// True if the path leads to the open file.
   var isFileInPlace: Bool { get }
-  /// This process was forked from the one that opened the storage: locks and shared memory are not its own.
+  /// True if this process was forked from the one that opened the storage. The locks and the shared memory then belong
+  /// to the parent.
   var isForked: Bool { get }
 }
 
-/// Device and inode of a file; of memory, two numbers nobody else has.
+/// The device and the inode of a file. A database in memory has two numbers that no other storage has.
 package struct FileIdentity: Hashable, Sendable {
   package var device: UInt64
   package var inode: UInt64
@@ -85,7 +89,7 @@ package struct FileIdentity: Hashable, Sendable {
   init(_ info: stat) { self.init(device: UInt64(info.st_dev), inode: UInt64(info.st_ino)) }
 }
 
-/// What a storage that belongs to one process alone answers.
+/// The answers of a storage that belongs to one process alone.
 extension Storage {
   package func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool { true }
   package func unlock(_ lock: StorageLock) {}
@@ -103,7 +107,7 @@ extension Storage {
   package var gainsFromGrowth: Bool { true }
   package func startWriting(_ count: Int, at offset: UInt64) {}
 
-  /// Writes `bytes`, which need no longer life than the call.
+  /// Writes `bytes`, which only have to live until the call returns.
   package func write(_ bytes: [UInt8], at offset: UInt64) throws(StorageError) {
     try write(bytes.span.bytes, at: offset)
   }

@@ -1,24 +1,25 @@
 /// The locks of a database that is shared between processes.
 ///
-/// Each belongs to one open file, so two handles in one process exclude each other as two processes do; the system
-/// gives it up when its holder ends, however it ends.
+/// Each lock belongs to one open file, so two handles in one process exclude each other as two processes do. The system
+/// releases a lock when its holder ends, in whatever way.
 package enum StorageLock: Sendable, Hashable {
-  /// Exclusive: who writes to the file.
+  /// Exclusive: held by the handle that writes to the file.
   case writer
-  /// Shared: who has the file open and is listed in the control block.
+  /// Shared: held by each handle that has the file open and is listed in the control block.
   case presence
-  /// Shared: who reads the file and can't be listed. While it is held no page is given out again.
+  /// Shared: held by each reader of the file that can't be listed. While it is held, no page is given out again.
   case unlistedReader
-  /// Exclusive, held for a moment: who lists itself in the control block, rebuilds it, or strikes the dead off.
+  /// Exclusive, for a moment: held by a handle that lists itself in the control block, rebuilds the block, or removes
+  /// dead participants from it.
   case control
-  /// Exclusive: who has a session with the server that the file is synced with.
+  /// Exclusive: held by the handle that has a session with the server that the file is synced with.
   case syncAgent
-  /// Exclusive: that the participant of this number is alive.
+  /// Exclusive: shows that the participant with this number is alive.
   case participant(Int)
 
   package var isShared: Bool { self == .presence || self == .unlistedReader }
 
-  /// Of the control file; the others are of the database file.
+  /// True for locks of the control file. The others are locks of the database file.
   package var isOfControlFile: Bool {
     switch self {
     case .control, .syncAgent, .participant: true
@@ -26,7 +27,7 @@ package enum StorageLock: Sendable, Hashable {
     }
   }
 
-  /// A byte that no file holds stands for the lock.
+  /// The offset of the byte that stands for the lock. No file is long enough to hold it.
   package var offset: UInt64 {
     let base = UInt64(1) << 62
     return switch self {

@@ -8,18 +8,18 @@ import CRealmPlatform
   import Musl
 #endif
 
-/// The calls by which files are made, opened and used. Only this folder speaks to the system.
+/// The calls by which files are made, opened and used. Only this folder calls the system.
 ///
-/// Each answers what the system answers: a count or a descriptor, negative for an errno; or an errno, 0 for none. Where
-/// nothing else is said they are the system's own; tests give calls that fail.
+/// Each method returns what the system answers: a count or a descriptor, or a negative errno; or an errno, which is 0
+/// for success. The default implementations are the system's own calls; tests replace them by calls that fail.
 ///
-/// No descriptor is below 3: a program that was started without standard input, output or error would else print into the
-/// file that has taken its place.
+/// No descriptor is below 3. Otherwise, in a program that was started without standard input, output or error, printed
+/// text would go into the file that has taken the place of one of these.
 package protocol SystemCalls: Sendable {
   func open(_ path: String, _ flags: CInt) -> CInt
   func makeFolder(_ path: String) -> CInt
   func link(_ path: String, as other: String) -> CInt
-  /// Puts a file in the place of another.
+  /// Moves a file to the path of another, which it replaces.
   func rename(_ path: String, to other: String) -> CInt
   func status(_ descriptor: CInt, _ info: inout stat) -> CInt
   func map(_ descriptor: CInt, size: Int, writable: Bool) -> (mapping: Mapping?, refusal: CInt)
@@ -27,7 +27,7 @@ package protocol SystemCalls: Sendable {
   func end(_ descriptor: CInt) -> Int
   func read(_ descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int
   func write(_ descriptor: CInt, from buffer: UnsafeRawBufferPointer, at offset: UInt64) -> Int
-  /// Makes mapped bytes present, so that what can't be read is an answer here and not a signal later.
+  /// Makes mapped bytes present, so that unreadable bytes are an errno here and not a signal later.
   func populate(_ address: UnsafeRawPointer, _ count: Int) -> CInt
   func sync(_ descriptor: CInt, kind: SyncKind) -> CInt
   func truncate(_ descriptor: CInt, to length: UInt64) -> CInt
@@ -37,7 +37,7 @@ package protocol SystemCalls: Sendable {
 package enum SyncKind: Sendable {
   /// The content of the file and its length.
   case data
-  /// All of the file's metadata too; for new files and folders.
+  /// All of the file's metadata too. New files and folders need this.
   case all
 }
 
@@ -73,8 +73,8 @@ extension SystemCalls {
     cp_lock(descriptor, offset, isShared ? 0 : 1, waits ? 1 : 0)
   }
 
-  /// By seeking: on Linux asking for a file's times makes the next write note new ones, and then each sync of data writes
-  /// the inode as well, half as long again.
+  /// The file's length, found by seeking. On Linux, a request for a file's times makes the next write store new ones.
+  /// Each sync of data then writes the inode as well, and takes half as long again.
   package func end(_ descriptor: CInt) -> Int {
     let end = lseek(descriptor, 0, SEEK_END)
     return end < 0 ? -Int(errno) : Int(end)
@@ -102,7 +102,7 @@ extension SystemCalls {
   }
 }
 
-// In an extension that has functions of these names, the system's are out of reach.
+// An extension that has functions of these names hides the system's functions.
 private func systemOpen(_ path: String, _ flags: CInt, _ mode: mode_t) -> CInt { open(path, flags, mode) }
 private func systemLink(_ path: String, _ other: String) -> CInt { link(path, other) }
 private func systemRename(_ path: String, _ other: String) -> CInt { rename(path, other) }
@@ -123,7 +123,7 @@ extension SystemCalls {
     return info
   }
 
-  /// Fewer bytes than asked only at the end of the file.
+  /// Reads up to `count` bytes. The result has fewer bytes only at the end of the file.
   ///
   /// - Throws: `.system`.
   func read(
@@ -137,11 +137,13 @@ extension SystemCalls {
     return bytes
   }
 
-  /// Writes all of `bytes`, in as many calls as it takes. Answers an errno, 0 for none.
+  /// Writes all of `bytes`, in as many calls as it takes.
   ///
-  /// A call writes 64 KiB at most, and ends where a multiple of them does. Linux keeps what one call writes in folios as
-  /// large as that, up to 2 MiB, and looks at all blocks of a folio when one is written later
+  /// A call writes 64 KiB at most, and ends at a multiple of 64 KiB. Linux keeps the bytes of one call in folios as
+  /// large as that, up to 2 MiB, and looks at all blocks of a folio when one of them is written later
   /// (docs/decisions/space-and-disk.md).
+  ///
+  /// - Returns: An errno, 0 for none.
   func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: UInt64) -> CInt {
     let most: UInt64 = 64 << 10
     return transfer(bytes.count, atEnd: ENOSPC) { done in
@@ -151,7 +153,7 @@ extension SystemCalls {
     }.refusal
   }
 
-  /// Reads until `buffer` is full or the file ends; answers how much was read, and an errno, 0 for none.
+  /// Reads until `buffer` is full or the file ends. Returns how many bytes were read, and an errno, 0 for none.
   func readAll(
     into buffer: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: UInt64
   ) -> (done: Int, refusal: CInt) {
@@ -161,8 +163,8 @@ extension SystemCalls {
     }
   }
 
-  /// Makes a whole transfer of parts. A signal may come at any time; one that comes a thousand times while nothing moves
-  /// is a fault.
+  /// Makes a whole transfer from partial ones. A signal may interrupt at any time; the 1001st interruption without any
+  /// progress is an error.
   private func transfer(
     _ count: Int, atEnd: CInt, _ part: (_ done: Int) -> Int
   ) -> (done: Int, refusal: CInt) {
@@ -183,20 +185,21 @@ extension SystemCalls {
 }
 
 extension StorageError {
-  /// The disk can't read what is there (EIO), at least not now.
+  /// True if the disk can't read the bytes (EIO), at least not now.
   var isReadFailure: Bool {
     if case .system(call: .read, errno: EIO, _, _) = self { true } else { false }
   }
 
-  /// What can't be read now can often be when it is asked for again. Taking it for damaged at once could make a recovery
-  /// go back behind what was committed.
+  /// Calls `read` up to three times, because bytes that can't be read now can often be read a moment later. If they
+  /// were taken for damaged at once, a recovery could go back behind what was committed.
   static func askingAgain<Result>(
     _ read: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     try again(3, where: \.isReadFailure, read)
   }
 
-  /// Another file was put in the place of the one that is opened or removed, by who compacts it: that one is taken.
+  /// Calls `body` again if a compaction has put another file in the place of the one that is opened or removed. The new
+  /// file is used then. There are eight attempts at most.
   static func startingOver<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
@@ -216,14 +219,14 @@ extension StorageError {
     return try body()
   }
 
-  /// The disk is full, or what this user or a file may take of it.
+  /// True if the disk is full, or if the limit of this user or of a file is reached.
   var isForWantOfSpace: Bool {
     guard case .system(call: .write, let number, _, _) = self else { return false }
     return [ENOSPC, EDQUOT, EFBIG].contains(number)
   }
 }
 
-/// The system's words for an error number.
+/// The system's message for an error number.
 func systemMessage(_ number: CInt) -> String {
   var buffer = [CChar](repeating: 0, count: 256)
   guard strerror_r(number, &buffer, buffer.count) == 0 else { return "unknown error" }

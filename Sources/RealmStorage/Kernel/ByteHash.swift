@@ -1,6 +1,6 @@
-/// A hash of bytes, for tables in memory: fast, and spread by a seed so that nobody can choose bytes that collide.
+/// A fast hash of bytes, for tables in memory. It is spread by a seed, so that nobody can choose bytes that collide.
 ///
-/// Not stored: it may differ from one build to the next.
+/// The hash is not stored, because it may differ from one build to the next.
 package enum ByteHash {
   @inline(__always)
   package static func of(_ bytes: RawSpan, seed: UInt64) -> UInt64 {
@@ -15,7 +15,8 @@ package enum ByteHash {
     return hash
   }
 
-  /// The last bytes, fewer than 8; some of those before them too, where there are any.
+  /// The last bytes, which are fewer than 8, as a word. If there are bytes before them, some of these are in the word
+  /// too.
   @inline(__always)
   private static func tail(_ bytes: RawSpan, from at: Int) -> UInt64 {
     let count = bytes.byteCount

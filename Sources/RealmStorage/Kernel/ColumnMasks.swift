@@ -1,7 +1,7 @@
 import CRealmPlatform
 
 extension PackedIntegers {
-  /// Which of the first `count` distances lie in `range`.
+  /// The places of those of the first `count` distances that lie in `range`.
   package static func mask(
     _ bytes: RawSpan, _ count: Int, width: Int, in range: ClosedRange<UInt64>
   ) -> RowMask {
@@ -29,7 +29,7 @@ extension PackedIntegers {
     }
   }
 
-  /// The sum of the first `count` distances, of at most 512.
+  /// The sum of the first `count` distances; `count` is at most 512.
   package static func sum(_ bytes: RawSpan, _ count: Int, width: Int) -> UInt128 {
     precondition(bytes.byteCount >= byteCount(count, width: width), "packed values outside of their column")
     return bytes.withUnsafeBytes { values in
@@ -55,9 +55,9 @@ extension PackedIntegers {
   }
 }
 
-/// Doubles and floats as they are.
+/// Doubles and floats, which are stored without packing.
 package enum PackedReals {
-  /// Which of the first `count` numbers lie in `range`. NaN does not.
+  /// The places of those of the first `count` numbers that lie in `range`. NaN lies in no range.
   package static func mask(doubles bytes: RawSpan, _ count: Int, in range: ClosedRange<Double>) -> RowMask {
     precondition(bytes.byteCount >= 8 * count, "packed values outside of their column")
     return bytes.withUnsafeBytes { values in
@@ -76,7 +76,7 @@ package enum PackedReals {
     }
   }
 
-  /// The sum of the first `count` numbers that are not NaN, and how many these are.
+  /// The sum of those of the first `count` numbers that are not NaN, and how many these are.
   package static func sum(_ bytes: RawSpan, _ count: Int, isDouble: Bool) -> (sum: Double, count: Int) {
     precondition(bytes.byteCount >= (isDouble ? 8 : 4) * count, "packed values outside of their column")
     return bytes.withUnsafeBytes { values in
@@ -89,7 +89,7 @@ package enum PackedReals {
     }
   }
 
-  /// The least and the greatest of the first `count` numbers that are not NaN; nil without any.
+  /// The least and the greatest of those of the first `count` numbers that are not NaN; nil if there are none.
   package static func extremes(_ bytes: RawSpan, _ count: Int, isDouble: Bool) -> ClosedRange<Double>? {
     precondition(bytes.byteCount >= (isDouble ? 8 : 4) * count, "packed values outside of their column")
     return bytes.withUnsafeBytes { values in

@@ -1,29 +1,31 @@
-/// Sequences of bytes, each once, in no more memory than is allowed.
+/// A set of sequences of bytes, in no more memory than is allowed.
 struct EntrySet: ~Copyable {
   enum Outcome {
     case isNew, isKnown
-    /// It is not among those that are there, and there is no room for it.
+    /// The entry is not in the set, and there is no room for it.
     case hasNoRoom
   }
 
   private let maximumBytes: Int
   private let seed = UInt64.random(in: .min ... .max)
-  /// The length of each in 4 bytes, and its bytes.
+  /// The entries one after another: the length of each in 4 bytes, then its bytes.
   private var heap: [UInt8] = []
-  /// Where entries begin in the heap, plus one, below the highest bits of their hashes, which tell most that differ; 0 where there is none.
+  /// The hash table. The low 32 bits of a slot are the place in the heap where an entry begins, plus one. The high 32
+  /// bits are those of the entry's hash, which tell most entries that differ apart. An empty slot is 0.
   private var table = LargeArray<UInt64>(count: 256)
   private var count = 0
 
   private static let lengthBytes = 4
   private static let many = 1 << 16
 
-  /// - Parameter maximumBytes: of the entries, with 4 for each, which it may pass for one entry only; the table of their places takes as much at most where they have 17 bytes and more.
+  /// - Parameter maximumBytes: the greatest number of bytes for the entries, with 4 more for each. Only the first entry
+  ///   may exceed it. If entries have 17 bytes or more, the hash table takes at most about as much again.
   init(maximumBytes: Int) {
     precondition(maximumBytes < Int(UInt32.max), "places in 32 bits")
     self.maximumBytes = maximumBytes
   }
 
-  /// Forgets all, and keeps the memory.
+  /// Removes all entries, and keeps the memory.
   mutating func removeAll() {
     heap.removeAll(keepingCapacity: true)
     if count > 0 { for slot in 0..<table.count { table[slot] = 0 } }
@@ -46,7 +48,8 @@ struct EntrySet: ~Copyable {
     table[slot] = (hash >> 32) << 32 | UInt64(heap.count + 1)
     let needed = heap.count + Self.lengthBytes + entry.count
     if needed > heap.capacity, needed > Self.many {
-      // At once: an array that grows is there twice meanwhile, and what is not written yet takes no memory.
+      // The room is reserved at once, because an array that grows exists twice for a while, and because memory that is
+      // not written yet takes no space.
       heap.reserveCapacity(max(needed, maximumBytes))
     }
     withUnsafeBytes(of: UInt32(entry.count)) { heap.append(contentsOf: $0) }
@@ -98,7 +101,7 @@ struct EntrySet: ~Copyable {
 }
 
 extension [UInt8] {
-  /// Adds the 16 bytes of a number, in the order of this machine.
+  /// Adds the 16 bytes of a number, in the byte order of this machine.
   mutating func append(number: UInt128) {
     Swift.withUnsafeBytes(of: number) { append(contentsOf: $0) }
   }

@@ -1,4 +1,5 @@
-/// A fixed number of elements that nobody shares: who changes one need not ask whether others have them, as for an array.
+/// A fixed number of elements that are never shared. So a change of one need not check whether the elements are shared,
+/// as a change of an array does.
 struct FixedArray<Element>: ~Copyable {
   let count: Int
   private let elements: UnsafeMutablePointer<Element>

@@ -1,10 +1,10 @@
 import CRealmPlatform
 
-/// Some of the values of a column of a cluster, put one after another: those at places in order.
+/// Copies some of the values of a cluster's column one after another: the values at places that ascend.
 enum Gather {
-  /// Distances from a base, packed anew: in fewer bits where those that are left lie closer together.
+  /// Packs distances from a base anew. They take fewer bits if those that are copied are closer together.
   ///
-  /// - Precondition: there is a place, and none is `count` or more.
+  /// - Precondition: there is at least one place, and each place is less than `count`.
   static func packed(
     _ places: [UInt16], of bytes: RawSpan, count: Int, width: Int, base: Int64
   ) -> (bytes: [UInt8], width: Int, least: Int64, greatest: Int64) {
@@ -27,7 +27,7 @@ enum Gather {
       let (least, greatest) = (
         base &+ Int64(bitPattern: bounds.least), base &+ Int64(bitPattern: bounds.greatest)
       )
-      // An array of no bytes that is filled writes to the one that all empty arrays share.
+      // This is checked because filling an array of no bytes writes to the storage that all empty arrays share.
       guard width > 0 else { return ([], 0, least, greatest) }
       let size = PackedIntegers.byteCount(places.count, width: width)
       let packed = [UInt8](unsafeUninitializedCapacity: size) { target, filled in
@@ -38,7 +38,7 @@ enum Gather {
     }
   }
 
-  /// Values of `size` bytes each.
+  /// Copies values of `size` bytes each.
   static func fixed(_ places: [UInt16], of bytes: RawSpan, count: Int, size: Int) -> [UInt8] {
     check(places, count)
     precondition(bytes.byteCount >= count * size, "values outside of their column")
@@ -50,12 +50,12 @@ enum Gather {
     }
   }
 
-  /// Bytes that values of varying size take.
+  /// The number of bytes that values of varying size take.
   ///
   /// - Parameters:
-  ///   - first: the place of the first value that there is.
-  ///   - words: where each ends, in the lowest bits.
-  /// - Precondition: ends grow.
+  ///   - first: the place of the first value that `words` has.
+  ///   - words: where each value ends, in the lowest bits.
+  /// - Precondition: no end is less than the end before it.
   static func length(_ places: ArraySlice<UInt16>, from first: Int, words: RawSpan, endBits: Int) -> Int {
     check(places, from: first, words.byteCount / 2)
     let length = words.withUnsafeBytes { words in
@@ -67,14 +67,16 @@ enum Gather {
     return length
   }
 
-  /// Values of varying size, put into a heap one after another; answers where the last ends.
+  /// Copies values of varying size into a heap, one after another.
   ///
   /// - Parameters:
-  ///   - first: the place of the first value that there is.
-  ///   - words: of each value where it ends in `bytes`, in the lowest bits, and flags in the others.
-  ///   - start: where the first one goes.
-  ///   - made: get the same of each where it stands then.
-  /// - Precondition: ends grow, the last lies in `bytes`, and there is room for all.
+  ///   - first: the place of the first value that `words` has.
+  ///   - words: for each value where it ends in `bytes`, in the lowest bits, and flags in the other bits.
+  ///   - start: where the first value goes in the heap.
+  ///   - made: gets such a word for each copied value, with its end in the heap.
+  /// - Returns: where the last value ends in the heap.
+  /// - Precondition: no end is less than the end before it, the last one lies in `bytes`, and there is room for all
+  ///   values.
   static func varying(
     _ places: ArraySlice<UInt16>, from first: Int, words: RawSpan, endBits: Int, of bytes: RawSpan,
     to heap: inout MutableRawSpan, at start: Int, words made: inout MutableRawSpan
@@ -101,12 +103,12 @@ enum Gather {
     return end
   }
 
-  /// Keys of a leaf, each its prefix and a suffix, added to those of `keys`.
+  /// Adds keys of a leaf to `keys`. Each key is the prefix and then a suffix.
   ///
   /// - Parameters:
-  ///   - words: where each suffix ends; empty where all have `width` bytes.
-  ///   - ends: get where each key ends in `keys`.
-  /// - Precondition: ends grow, and the last lies in `suffixes`.
+  ///   - words: where each suffix ends; empty if all suffixes have `width` bytes.
+  ///   - ends: gets where each key ends in `keys`.
+  /// - Precondition: no end is less than the end before it, and the last one lies in `suffixes`.
   static func keys(
     _ places: [UInt16], count: Int, prefix: RawSpan, words: RawSpan, width: Int, suffixes: RawSpan,
     to keys: inout [UInt8], ends: inout [Int]
@@ -137,12 +139,16 @@ enum Gather {
     }
   }
 
-  /// Suffixes of neighbours in a leaf, each behind `prefix` or without its first bytes, put one after another.
+  /// Copies suffixes that stand next to each other in a leaf, each behind `prefix` or without its first bytes, one
+  /// after another.
   ///
   /// - Parameters:
-  ///   - words: where each suffix ends, the first of them beginning at `start`; empty where all have `width` bytes.
-  ///   - target: gets them, and has room for as much as they are.
-  /// - Precondition: ends grow, the last lies in `suffixes`, and none is shorter than what is dropped.
+  ///   - words: where each suffix ends; the first suffix begins at `start`. It is empty if all suffixes have `width`
+  ///     bytes.
+  ///   - dropped: how many of its first bytes each suffix loses.
+  ///   - target: gets the suffixes, and has exactly the room that they take.
+  /// - Precondition: no end is less than the end before it, the last one lies in `suffixes`, and no suffix has fewer
+  ///   bytes than it loses.
   static func stretch(
     of suffixes: RawSpan, count: Int, words: RawSpan, start: Int, width: Int, prefix: RawSpan,
     dropping dropped: Int, to target: inout MutableRawSpan
@@ -166,7 +172,7 @@ enum Gather {
   private static func check(_ places: [UInt16], _ count: Int) { check(places[...], from: 0, count) }
 
   private static func check(_ places: ArraySlice<UInt16>, from first: Int, _ count: Int) {
-    // They are in order.
+    // The places ascend, so the first and the last one tell enough.
     guard let least = places.first, let greatest = places.last else { return }
     precondition(
       first >= 0 && least >= first && Int(greatest) - first < count, "a value outside of its column")

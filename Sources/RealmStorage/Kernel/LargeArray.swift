@@ -1,8 +1,8 @@
 import CRealmPlatform
 
-/// Numbers by their place, zero at first, in memory of the process's allocator: a second sort takes the memory of the first,
-/// where memory that is new takes as long to get as the sorting. Of many what is new lies in large pages, which who goes
-/// to and fro in finds faster.
+/// Numbers by their place, which are zero at first, in memory of the process's allocator. So a second sort takes the
+/// memory of the first one; new memory takes as long to get as the sorting. If there are many numbers, new memory lies
+/// in large pages, in which scattered accesses are faster.
 struct LargeArray<Element: BitwiseCopyable>: ~Copyable {
   let count: Int
   private let elements: UnsafeMutablePointer<Element>
@@ -34,7 +34,7 @@ struct LargeArray<Element: BitwiseCopyable>: ~Copyable {
   @inline(__always)
   private func check(_ place: Int) { precondition(place >= 0 && place < count, "no such place") }
 
-  /// The address of an element, for the length of the array's life.
+  /// The address of an element, which is valid as long as the array lives.
   @inline(__always)
   func address(of place: Int) -> UnsafeMutablePointer<Element> {
     check(place)

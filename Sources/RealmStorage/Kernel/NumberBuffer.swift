@@ -1,10 +1,10 @@
-/// Numbers that are made one after another before they are used: what makes them and what uses them are loops without a call
-/// for each.
+/// Numbers that are made one after another before they are used. So the code that makes them and the code that uses
+/// them are loops without a call for each number.
 struct NumberBuffer: ~Copyable {
   private var numbers = LargeArray<UInt128>(count: 0)
   private(set) var count = 0
 
-  /// Forgets what there is, and takes so many.
+  /// Removes all numbers, and makes room for `room` numbers.
   mutating func begin(_ room: Int) {
     count = 0
     if numbers.count < room { numbers = LargeArray(count: room) }
@@ -20,7 +20,7 @@ struct NumberBuffer: ~Copyable {
   @inline(__always)
   subscript(_ index: Int) -> UInt128 { numbers[index] }
 
-  /// Puts others in their place.
+  /// Replaces each number by another one.
   @inline(__always)
   mutating func replaceEach(_ other: (UInt128) -> UInt128) {
     for index in 0..<count { numbers[index] = other(numbers[index]) }

@@ -1,14 +1,15 @@
-/// Where numbers go so that those with the same highest bits stand together, in the order they come in.
+/// Gives places to numbers, so that numbers with the same highest bits stand together, in the order in which they come.
 struct NumberDeal: ~Copyable {
-  /// From one bit on they are told apart: by eleven bits, for more places are than a cache keeps.
+  /// The lowest of the bits that tell the numbers apart. There are eleven of these bits, because a cache does not hold
+  /// more places.
   private let shift: UInt128
   private let least: UInt128
-  /// How many there are of each; then where the next one goes.
+  /// How many numbers there are with each value of these bits; after `begin`, the place of the next such number.
   private let next = LargeArray<Int>(count: 1 << bits)
 
   private static let bits = 11
 
-  /// Of numbers from `least` on, less than two to the power of `width` above it.
+  /// Makes a deal for numbers that are at least `least`, and less than `least` plus 2 to the power of `width`.
   init(least: UInt128, width: Int) {
     self.least = least
     shift = UInt128(max(0, width - Self.bits))
@@ -22,18 +23,19 @@ struct NumberDeal: ~Copyable {
   mutating func expect(_ numbers: borrowing NumberBuffer) {
     for index in 0..<numbers.count {
       let digit = digit(numbers[index])
-      // Not added in place, which breaks the compiler where accesses of threads are checked (Swift 6.3).
+      // The count is not changed in place, because that breaks the compiler if accesses of threads are checked (Swift
+      // 6.3).
       next[digit] = next[digit] &+ 1
     }
   }
 
-  /// All were expected.
+  /// Turns the counts into places. All numbers have to be expected before.
   mutating func begin() {
     var start = 0
     for digit in 0..<next.count { (next[digit], start) = (start, start + next[digit]) }
   }
 
-  /// Where a number goes.
+  /// The place of a number. Each call gives a place away.
   @inline(__always)
   mutating func index(of number: UInt128) -> Int {
     let digit = digit(number)
@@ -42,7 +44,7 @@ struct NumberDeal: ~Copyable {
     return index
   }
 
-  /// Where those that belong together stand, once all have their places.
+  /// The ranges of places whose numbers belong together, once all numbers have their places.
   var ranges: [Range<Int>] {
     var ranges: [Range<Int>] = []
     var start = 0

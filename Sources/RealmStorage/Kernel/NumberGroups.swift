@@ -1,14 +1,14 @@
-/// The groups that some numbers, the bounds, part all numbers into: those below the first bound, those that equal it, those
-/// between it and the second, and so on.
+/// The groups into which some numbers, the bounds, split all numbers: the numbers below the first bound, those that
+/// equal it, those between it and the second bound, and so on.
 struct NumberGroups: ~Copyable {
-  /// So many bounds at most: a group's number fits a byte.
+  /// The greatest number of bounds. The number of a group then fits a byte.
   static let mostBounds = 127
 
-  /// Behind the bounds the greatest number stands, which none is greater than.
+  /// The bounds. Behind them stands the greatest possible number, because no number is greater.
   private let bounds = LargeArray<UInt128>(count: mostBounds + 1)
   private let boundCount: Int
 
-  /// - Precondition: the bounds ascend, and are no more than `mostBounds`.
+  /// - Precondition: the bounds ascend, and there are at most `mostBounds` of them.
   init(_ sorted: [UInt128]) {
     precondition(sorted.count <= Self.mostBounds, "too many groups of numbers")
     boundCount = sorted.count
@@ -17,13 +17,14 @@ struct NumberGroups: ~Copyable {
 
   var count: Int { 2 * boundCount + 1 }
 
-  /// The number of a group in which all are the same; nil of one in which they may differ.
+  /// The number that all numbers of a group equal; nil for a group whose numbers may differ.
   func only(_ group: Int) -> UInt128? { group & 1 == 1 ? bounds[group / 2] : nil }
 
   /// The group of a number.
   @inline(__always)
   func group(of number: UInt128) -> Int {
-    // How many bounds are less. Halving without a branch: of two numbers that are as likely one is guessed wrong.
+    // The number of bounds that are less. The search halves without a branch, because a branch with two ways that are
+    // equally likely is mispredicted half of the time.
     var less = 0
     var step = (Self.mostBounds + 1) / 2
     while step > 0 {
@@ -33,7 +34,7 @@ struct NumberGroups: ~Copyable {
     return 2 &* less &+ (less < boundCount && bounds[less] == number ? 1 : 0)
   }
 
-  /// Some numbers that stand evenly among others: no more than `count`, in order, each once.
+  /// Some numbers that are evenly spread among others: at most `count`, in order, each one once.
   static func evenly(among numbers: [UInt128], count: Int) -> [UInt128] {
     let sorted = numbers.sorted()
     var found: [UInt128] = []

@@ -1,15 +1,15 @@
 import CRealmPlatform
 
-/// Numbers with the places of what they stand for, to be sorted.
+/// Numbers to be sorted, each with the place of what it stands for.
 package struct NumberSort: ~Copyable {
   private let items: LargeArray<cp_sort_item>
-  /// Room for as many as were sorted at once, if these were many.
+  /// Room for as many items as were sorted at once, if these were more than `many`.
   private var scratch: LargeArray<cp_sort_item>
 
-  /// Fewer are sorted beside the stack.
+  /// The greatest number of items that are sorted with temporary memory instead of `scratch`.
   private static let many = 4096
 
-  /// Zeros, all of place 0.
+  /// Makes numbers that are zero, all with place 0.
   package init(count: Int) {
     precondition(count <= UInt32.max, "\(count) rows are too many to be sorted in memory")
     items = LargeArray(count: count)
@@ -44,14 +44,14 @@ package struct NumberSort: ~Copyable {
       place: UInt64(truncatingIfNeeded: place))
   }
 
-  /// Puts the numbers of some places where these are.
+  /// Puts the numbers of some places at the indices that equal the places.
   mutating func put(_ numbers: borrowing NumberBuffer, places: Range<Int>) {
     for index in 0..<places.count {
       put(numbers[index], places.lowerBound &+ index, at: places.lowerBound &+ index)
     }
   }
 
-  /// The same where they are dealt to.
+  /// Puts the numbers of some places at the indices that a deal gives them.
   mutating func put(_ numbers: borrowing NumberBuffer, places: Range<Int>, by deal: inout NumberDeal) {
     for index in 0..<places.count {
       let number = numbers[index]
@@ -59,7 +59,8 @@ package struct NumberSort: ~Copyable {
     }
   }
 
-  /// The same of two numbers each: the second stands in the lowest `room` bits, the distance of the first from `least` above them.
+  /// Puts two numbers for each of some places at the index that a deal gives to the first one. The second number stands
+  /// in the lowest `room` bits, and above them stands the distance of the first number from `least`.
   mutating func put(
     _ ones: borrowing NumberBuffer, _ twos: borrowing NumberBuffer, least: UInt128, room: UInt128,
     places: Range<Int>, by deal: inout NumberDeal
@@ -70,7 +71,7 @@ package struct NumberSort: ~Copyable {
     }
   }
 
-  /// The places in their order now, counted from `first`.
+  /// The places in their present order, counted from `first`.
   package func places(from first: UInt64) -> [UInt64] {
     let count = items.count
     return [UInt64](unsafeUninitializedCapacity: count) { sorted, filled in
@@ -79,9 +80,9 @@ package struct NumberSort: ~Copyable {
     }
   }
 
-  /// Puts what stands at the places in their order now.
+  /// Puts the values that stand at the places into the present order of the places.
   ///
-  /// - Precondition: they are places of `values`, each once.
+  /// - Precondition: the places are those of `values`, each one once.
   package func arrange(_ values: inout [UInt64]) {
     let count = items.count
     precondition(count == values.count, "as many values as there are to be sorted")
@@ -90,7 +91,7 @@ package struct NumberSort: ~Copyable {
       return
     }
     values = [UInt64](unsafeUninitializedCapacity: count) { sorted, filled in
-      // The processor reads many at once where nothing but the bounds stands between them.
+      // The processor reads many values at once, because only the check of the bounds stands between the reads.
       values.withUnsafeBufferPointer { values in
         for index in 0..<count {
           let place = Int(items[index].place)
@@ -102,7 +103,7 @@ package struct NumberSort: ~Copyable {
     }
   }
 
-  /// Sorts some by their numbers; those with one number keep their order.
+  /// Sorts the items of a range by their numbers. Items with equal numbers keep their order.
   package mutating func sort(_ range: Range<Int>) {
     precondition(range.upperBound <= items.count, "a range outside of what is sorted")
     guard range.count > 1 else { return }

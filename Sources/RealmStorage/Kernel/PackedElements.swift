@@ -1,6 +1,9 @@
-/// The elements of a short list as its cell holds them: how many there are, and then each (FORMAT.md, "Collections"). None of them may be null.
+/// The elements of a short list as its cell holds them: first their count, then each element (FORMAT.md,
+/// "Collections"). None of them may be null.
 enum PackedElements {
-  /// Calls `body` with each element of a list of links until it answers true, and answers whether it did; nil for bytes that are no such list, as far as they were read.
+  /// Calls `body` with each element of a list of links until it returns true.
+  ///
+  /// - Returns: whether `body` returned true; nil if the bytes, as far as they were read, are no such list.
   @inline(__always)
   static func containsLink<Failure>(
     _ bytes: RawSpan, _ body: (UInt64) throws(Failure) -> Bool
@@ -14,7 +17,9 @@ enum PackedElements {
     return place == bytes.byteCount ? false : nil
   }
 
-  /// The same of the bytes of each element of a list of strings.
+  /// Calls `body` with the bytes of each element of a list of strings until it returns true.
+  ///
+  /// - Returns: whether `body` returned true; nil if the bytes, as far as they were read, are no such list.
   @inline(__always)
   static func containsText(_ bytes: RawSpan, _ body: (RawSpan) -> Bool) -> Bool? {
     var place = 0
@@ -28,7 +33,7 @@ enum PackedElements {
     return place == bytes.byteCount ? false : nil
   }
 
-  /// A number in groups of seven bits, lowest first; nil where it does not end, or has more than 64 bits.
+  /// A number in groups of seven bits, the lowest group first; nil if it does not end, or has more than 64 bits.
   @inline(__always)
   private static func varint(_ bytes: RawSpan, _ place: inout Int) -> UInt64? {
     var (value, shift): (UInt64, UInt64) = (0, 0)

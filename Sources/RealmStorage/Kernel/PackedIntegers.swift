@@ -1,9 +1,10 @@
 import CRealmPlatform
 
-/// Integers as their distance from a base, in a power-of-two number of bits each.
+/// Integers that are stored as their distances from a base. All distances have the same number of bits, which is a
+/// power of two.
 ///
-/// Width 0 stores nothing: all are the base. Values stand from the lowest bits of each byte up, integers of 8 bits and
-/// more little-endian (FORMAT.md, "Columns").
+/// With width 0 nothing is stored, and all integers are the base. Distances fill each byte from its lowest bits up;
+/// those of 8 bits and more are little-endian (FORMAT.md, "Columns").
 @usableFromInline
 package enum PackedIntegers {
   /// The width, in bits, that holds every distance up to `range`: 0, 1, 2, 4, 8, 16, 32 or 64.
@@ -24,7 +25,7 @@ package enum PackedIntegers {
     width == 0 || (width <= 64 && width.nonzeroBitCount == 1)
   }
 
-  /// Bytes of `count` packed values, without padding.
+  /// The number of bytes that `count` packed values take, without padding.
   package static func byteCount(_ count: Int, width: Int) -> Int { (count * width + 7) / 8 }
 
   /// The distance at `index`.
@@ -43,7 +44,7 @@ package enum PackedIntegers {
     }
   }
 
-  /// The distance at `index` among those of 3 bytes each, the lowest first.
+  /// The distance at `index`, for distances of 3 bytes each, the lowest byte first.
   @inline(__always)
   package static func loadThreeBytes(_ bytes: RawSpan, _ index: Int) -> UInt64 {
     precondition(index >= 0 && 3 * (index + 1) <= bytes.byteCount, "a packed value outside of its column")
@@ -52,7 +53,7 @@ package enum PackedIntegers {
     return UInt64(UInt16(littleEndian: low)) | UInt64(high) << 16
   }
 
-  /// All of `count` values, which the least is added to.
+  /// All `count` values: `base` plus their distances of 3 bytes each.
   package static func unpackThreeBytes(_ bytes: RawSpan, count: Int, base: UInt64) -> [UInt64] {
     precondition(bytes.byteCount >= 3 * count, "packed values outside of their column")
     return [UInt64](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -86,7 +87,7 @@ package enum PackedIntegers {
       littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index &* size, as: Integer.self))
   }
 
-  /// The number that 12 or 16 bytes make, the highest first.
+  /// The number at `index` that 12 or 16 bytes make, the highest byte first.
   @inline(__always)
   package static func number(_ bytes: RawSpan, _ index: Int, size: Int) -> UInt128 {
     precondition(index >= 0 && (index + 1) * size <= bytes.byteCount, "a value outside of its column")
@@ -102,7 +103,7 @@ package enum PackedIntegers {
   package static func unpack(_ bytes: RawSpan, count: Int, width: Int, base: Int64) -> [Int64] {
     precondition(bytes.byteCount >= byteCount(count, width: width), "packed values outside of their column")
     return [Int64](unsafeUninitializedCapacity: count) { buffer, filled in
-      // One loop a width, so that the width is not asked for each value.
+      // Each width has a loop of its own, so that the width is not checked for each value.
       switch width {
       case 8: for index in 0..<count { buffer[index] = base &+ Int64(load(bytes, index, as: UInt8.self)) }
       case 16: for index in 0..<count { buffer[index] = base &+ Int64(load(bytes, index, as: UInt16.self)) }
@@ -116,7 +117,7 @@ package enum PackedIntegers {
     }
   }
 
-  /// How many of the first `count` distances lie in `range`.
+  /// The number of those of the first `count` distances that lie in `range`.
   package static func count(
     _ bytes: RawSpan, _ count: Int, width: Int, in range: ClosedRange<UInt64>
   ) -> Int {
@@ -147,7 +148,7 @@ package enum PackedIntegers {
     return bytes
   }
 
-  /// Packs the values where there is room for them, `byteCount` bytes.
+  /// Packs the values into `target`, which has room for the bytes that `byteCount` says.
   package static func pack(
     _ values: [Int64], base: Int64, width: Int, into target: consuming MutableRawSpan
   ) {
@@ -165,14 +166,14 @@ package enum PackedIntegers {
     }
   }
 
-  /// - Precondition: there is room for them.
+  /// - Precondition: there is room for the values.
   @inline(__always)
   private static func store<Integer: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
     _ values: [Int64], _ base: Int64, as type: Integer.Type, to target: UnsafeMutableRawBufferPointer
   ) {
     guard let start = target.baseAddress else { return }
     let size = MemoryLayout<Integer>.size
-    // Without checks in the loop the compiler takes many at a time.
+    // Without checks in the loop the compiler handles many values at a time.
     for index in values.indices {
       let distance = UInt64(bitPattern: values[index] &- base)
       start.storeBytes(
@@ -180,7 +181,7 @@ package enum PackedIntegers {
     }
   }
 
-  /// - Precondition: the same; the width is 1, 2 or 4.
+  /// - Precondition: there is room for the values, and the width is 1, 2 or 4.
   private static func storeBits(
     _ values: [Int64], _ base: Int64, _ width: Int, to target: UnsafeMutableRawBufferPointer
   ) {

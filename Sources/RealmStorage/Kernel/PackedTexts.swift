@@ -1,24 +1,25 @@
 import CRealmPlatform
 
-/// Texts and data that stand one after another, as pieces hold them.
+/// Texts and data that are stored one after another, as in pieces.
 package enum PackedTexts {
-  /// What makes texts alike before their bytes are compared.
+  /// How texts are folded before their bytes are compared.
   package struct Folding: OptionSet, Sendable {
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// A to Z, and U+00C0 to U+00DE but U+00D7, in UTF-8, become small letters. Any bytes may be folded so.
+    /// A to Z, and U+00C0 to U+00DE without U+00D7, in UTF-8, become small letters. Bytes that are no UTF-8 may be
+    /// folded like this too.
     package static let latinCase = Folding(rawValue: CP_FOLD_LATIN)
     /// Simple case folding of Unicode 14.0.
     package static let unicodeCase = Folding(rawValue: CP_FOLD_CASE)
     /// Canonical decomposition by Unicode 14.0, without nonspacing marks. Other marks are put in canonical order afterwards.
     package static let marks = Folding(rawValue: CP_FOLD_MARKS)
 
-    /// Scalars of texts are folded, so that their lengths change.
+    /// Whether scalars of texts are folded, so that lengths change.
     var foldsScalars: Bool { !isDisjoint(with: [.unicodeCase, .marks]) }
   }
 
-  /// What texts are compared with.
+  /// The constant that texts are compared with.
   package struct Needle {
     package enum Match: Int32 {
       case equal = 0
@@ -29,10 +30,10 @@ package enum PackedTexts {
     }
 
     package let match: Match
-    /// As they are folded.
+    /// The bytes of the constant after folding.
     package let bytes: [UInt8]
     package let folding: Folding
-    /// They are UTF-8; else any bytes.
+    /// Whether the bytes are UTF-8; otherwise they may be any bytes.
     package let isText: Bool
 
     /// - Precondition: data is folded by `latinCase` at most.
@@ -45,7 +46,8 @@ package enum PackedTexts {
       self.isText = isText
     }
 
-    /// Stars one after another stand for what one of them does, and each would be passed over for every text.
+    /// The pattern without repeated stars. Several stars one after another mean the same as one star, and each would
+    /// cost time for every text.
     private static func withoutRepeatedStars(_ pattern: [UInt8]) -> [UInt8] {
       let star = UInt8(ascii: "*")
       var last: UInt8?
@@ -83,9 +85,9 @@ package enum PackedTexts {
     }
   }
 
-  /// The texts that pass. Those whose end has a flag do not.
+  /// The texts that pass. Texts whose end has a flag do not pass.
   ///
-  /// - Precondition: there are `rows` ends, none past the heap.
+  /// - Precondition: there are `rows` ends, and none is past the heap.
   package static func mask(ends: RawSpan, heap: RawSpan, rows: Int, _ needle: Needle) -> RowMask {
     precondition(2 * rows <= ends.byteCount, "ends outside of their piece")
     return ends.withUnsafeBytes { ends in
@@ -97,7 +99,7 @@ package enum PackedTexts {
     }
   }
 
-  /// The texts whose end has a flag.
+  /// The texts whose end has the flag.
   package static func flagged(ends: RawSpan, rows: Int, _ flag: UInt16) -> RowMask {
     precondition(2 * rows <= ends.byteCount, "ends outside of their piece")
     return ends.withUnsafeBytes { ends in
@@ -105,9 +107,9 @@ package enum PackedTexts {
     }
   }
 
-  /// Texts as they are compared. Bytes that are no UTF-8 stay as they are where scalars are folded.
+  /// A text after folding. If scalars are folded, bytes that are no UTF-8 stay as they are.
   ///
-  /// What is folded stays as it is when it is folded again.
+  /// A folded text does not change if it is folded again.
   package static func folded(_ bytes: [UInt8], _ folding: Folding) -> [UInt8] {
     folding.isEmpty ? bytes : folded(bytes.span.bytes, folding)
   }
@@ -129,21 +131,21 @@ package enum PackedTexts {
     }
   }
 
-  /// What `CP_FOLDED_ROOM` says.
+  /// The room for a folded text: the same number as `CP_FOLDED_ROOM`.
   private static func foldedRoom(_ count: Int) -> Int { 3 * count + 8 }
 
   private static func isASCII(_ text: RawSpan) -> Bool {
     text.withUnsafeBytes { cp_is_ascii($0.bindMemory(to: UInt8.self).baseAddress, $0.count) != 0 }
   }
 
-  /// The first 15 bytes as a number, the first of them highest; shorter texts are followed by zeros.
+  /// The first 15 bytes as a number, the first byte highest. Shorter texts are filled up with zeros.
   package static func prefix(_ bytes: RawSpan) -> UInt128 {
     let count = bytes.byteCount
     func word(at offset: Int) -> UInt64 {
       bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self).bigEndian
     }
     if count >= 8 {
-      // Of the last 8 bytes those that are not among the first, moved up to them.
+      // The bytes behind the first 8, which follow them directly, with zeros at the end.
       let rest = count >= 16 ? word(at: 8) : word(at: count - 8) << UInt64(8 * (16 - count))
       return (UInt128(word(at: 0)) << 64 | UInt128(rest)) >> 8
     }

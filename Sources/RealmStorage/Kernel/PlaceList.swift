@@ -1,16 +1,17 @@
-/// The places of rows while these are put in order, part by part: 8 bytes each, which is all that grows with their number.
+/// The places of rows while the rows are sorted part by part. A place takes 8 bytes; nothing else grows with the number
+/// of rows.
 struct PlaceList: ~Copyable {
   private var places: [UInt64]
 
-  /// Above the bits of a place the group stands that it is put into.
+  /// The number of bits of a place. Above these bits stands the group of the place.
   private static let groupShift: UInt64 = 56
-  /// Places below it are taken.
+  /// The number above all places: only smaller ones can be stored.
   static let end: UInt64 = 1 << groupShift
 
-  /// - Precondition: they are below `end`, and none is there twice.
+  /// - Precondition: all places are below `end`, and no place occurs twice.
   init(_ places: consuming [UInt64]) { self.places = places }
 
-  /// All below a count.
+  /// Makes a list of all places below `count`.
   init(count: Int) {
     places = [UInt64](unsafeUninitializedCapacity: count) { all, filled in
       for place in 0..<count { all[place] = UInt64(place) }
@@ -22,15 +23,15 @@ struct PlaceList: ~Copyable {
 
   subscript(_ index: Int) -> UInt64 { places[index] }
 
-  /// Those that stand in a range, in an array of their own.
+  /// The places at a range of indices, in an array of their own.
   func some(_ range: Range<Int>) -> [UInt64] { Array(places[range]) }
 
-  /// Puts others in the place of some.
+  /// Replaces the places from the index `start` on by others.
   mutating func put(_ others: [UInt64], at start: Int) {
     for (index, other) in others.enumerated() { places[start + index] = other }
   }
 
-  /// Puts what they stand for in their place.
+  /// Replaces each place by the number for which it stands.
   mutating func replaceEach(_ other: (UInt64) -> UInt64) {
     for index in places.indices { places[index] = other(places[index]) }
   }
@@ -39,18 +40,18 @@ struct PlaceList: ~Copyable {
 
   // MARK: - Groups
 
-  /// Notes the groups that places are in, from one on.
+  /// Stores the groups of the places from the index `start` on.
   mutating func setGroups(_ groups: [UInt8], from start: Int) {
     for (index, group) in groups.enumerated() {
       places[start + index] |= UInt64(group) << Self.groupShift
     }
   }
 
-  /// Puts places that have groups together with those of their group, the least group first, and forgets the groups.
+  /// Puts the places of each group together, the least group first, and removes the groups from the places.
   ///
-  /// Within a group they are in no order then: nothing is taken beside the places.
+  /// Within a group the places are in no order afterwards, because no memory is taken beside the places.
   ///
-  /// - Parameter counts: of the places of each group.
+  /// - Parameter counts: the number of places in each group.
   mutating func gather(_ range: Range<Int>, _ counts: [Int]) {
     precondition(counts.reduce(0, +) == range.count, "as many places as are in groups")
     var next: [Int] = []
@@ -64,7 +65,7 @@ struct PlaceList: ~Copyable {
       for (group, end) in ends.enumerated() {
         while next[group] < end {
           var place = places[next[group]]
-          // Puts one after another where it belongs, until one is found that belongs here.
+          // Places are put where they belong, one after another, until one is found that belongs here.
           while Int(place >> Self.groupShift) != group {
             let other = Int(place >> Self.groupShift)
             let target = next[other]
@@ -82,7 +83,7 @@ struct PlaceList: ~Copyable {
 
   // MARK: - In order
 
-  /// So many are sorted at once.
+  /// The greatest number of places that are sorted at once.
   private static let few = 1 << 18
 
   /// Puts the places of a range in order.
@@ -99,7 +100,7 @@ struct PlaceList: ~Copyable {
         least = min(least, places[index])
         greatest = max(greatest, places[index])
       }
-      // By their highest bits into as many groups as a byte tells apart.
+      // The highest bits of the places put them into groups, as many as a byte tells apart.
       let shift = UInt64(max(0, 56 - (greatest - least).leadingZeroBitCount))
       var counts = [Int](repeating: 0, count: 256)
       for index in range {

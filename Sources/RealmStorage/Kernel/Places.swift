@@ -1,8 +1,8 @@
 extension [UInt16] {
-  /// Adds the places, in order, of those of some numbers that have no bit. There is no branch for it: it takes as long however
-  /// hard to foresee is which have one.
+  /// Adds the places of those numbers whose bit is not set, in order. There is no branch for this, so it takes the same
+  /// time however hard it is to predict which bits are set.
   ///
-  /// - Parameter base: the number of the first bit, the lowest of the first word.
+  /// - Parameter base: the number to which the first bit belongs, the lowest bit of the first word.
   /// - Precondition: there are at most 65,536 numbers.
   mutating func appendPlaces(of numbers: [UInt64], without bits: [UInt64], base: UInt64) {
     precondition(numbers.count <= 1 << 16, "places of 16 bits")
@@ -13,7 +13,7 @@ extension [UInt16] {
         bits.withUnsafeBufferPointer { bits in
           for place in numbers.indices {
             let distance = numbers[place] &- base
-            // Never beyond the room: no more are kept than there are numbers.
+            // This is never beyond the room, because no more places are kept than there are numbers.
             places[next] = UInt16(truncatingIfNeeded: place)
             let word = distance >> 6 < UInt64(bits.count) ? bits[Int(distance >> 6)] : 0
             next &+= Int(truncatingIfNeeded: ~(word >> (distance & 63)) & 1)

@@ -2,13 +2,13 @@
 package struct RowMask: Equatable {
   package static let maximumRows = 512
 
-  /// A bit for each row, lowest first.
+  /// A bit for each row, the first row in the lowest bit.
   var words: SIMD8<UInt64>
 
   @inline(__always)
   init(words: SIMD8<UInt64>) { self.words = words }
 
-  // Computed: a static constant is asked for by a call.
+  // These are computed, because a static constant would be read through a call.
   package static var none: RowMask {
     @inline(__always) get { RowMask(words: SIMD8(repeating: 0)) }
   }
@@ -17,13 +17,14 @@ package struct RowMask: Equatable {
     @inline(__always) get { RowMask(words: SIMD8(repeating: .max)) }
   }
 
-  /// The first so many rows.
+  /// A set of the first `count` rows.
   @inline(__always)
   package init(first count: Int) {
     precondition(count >= 0 && count <= Self.maximumRows, "a mask has 512 rows")
     self = .all
     guard count < Self.maximumRows else { return }
-    // Word by word: processors without wide comparisons take ten times as long for all at once.
+    // The words are set one by one, because processors without wide comparisons take ten times as long to set all at
+    // once.
     let last = count >> 6
     words[last] = (1 << UInt64(count & 63)) &- 1
     var word = last + 1
@@ -33,7 +34,7 @@ package struct RowMask: Equatable {
     }
   }
 
-  /// The bits of the first so many rows, lowest first.
+  /// A set by the bits of the first `count` rows, the first row in the lowest bit.
   package init(bits: RawSpan, count: Int) {
     let length = (count + 7) / 8
     precondition(length <= bits.byteCount && count <= Self.maximumRows, "bits outside of their column")
@@ -51,7 +52,7 @@ package struct RowMask: Equatable {
     self = RowMask(words: words) & RowMask(first: count)
   }
 
-  /// What a kernel writes into the words.
+  /// A set whose words are written by a kernel.
   @inline(__always)
   init(count: Int, _ fill: (UnsafeMutablePointer<UInt64>) -> Void) {
     precondition(count <= Self.maximumRows, "a mask has 512 rows")
@@ -71,7 +72,7 @@ package struct RowMask: Equatable {
     RowMask(words: left.words | right.words)
   }
 
-  /// The rows that are not in the other.
+  /// The rows that are not in the other set.
   @inline(__always)
   package func subtracting(_ other: RowMask) -> RowMask { RowMask(words: words & ~other.words) }
 
@@ -89,7 +90,7 @@ package struct RowMask: Equatable {
   @inline(__always)
   package mutating func insert(_ row: Int) { words[row >> 6] |= 1 << UInt64(row & 63) }
 
-  /// Its rows from one on, which becomes the first.
+  /// The rows from `row` on, which becomes the first row.
   package func from(_ row: Int) -> RowMask {
     let (skip, shift) = (row >> 6, UInt64(row & 63))
     var moved = RowMask.none
@@ -101,9 +102,9 @@ package struct RowMask: Equatable {
     return moved
   }
 
-  /// The same rows, so many further on.
+  /// The rows of the set, moved up by `rows`.
   ///
-  /// - Precondition: none passes the last.
+  /// - Precondition: no row is moved past the last one.
   package func moved(by rows: Int) -> RowMask {
     let (skip, shift) = (rows >> 6, UInt64(rows & 63))
     var moved = RowMask.none

@@ -1,5 +1,6 @@
 extension RandomAccessCollection where Index == Int {
-  /// The first place from which on `belongs` holds; it holds nowhere before.
+  /// The first place at which `belongs` holds; the end if there is none. It has to hold at all places behind that place
+  /// too.
   @inline(__always)
   func partitioningIndex(where belongs: (Element) -> Bool) -> Int {
     var (low, high) = (startIndex, endIndex)
@@ -12,7 +13,7 @@ extension RandomAccessCollection where Index == Int {
 }
 
 extension Array where Element: Comparable {
-  /// Sorts what is most often short, and often in order already.
+  /// Sorts an array that is usually short, and often in order already.
   mutating func sortFew() {
     guard count <= 32 else { return sort() }
     for index in 1..<Swift.max(count, 1) {
@@ -28,8 +29,8 @@ extension Array where Element: Comparable {
 }
 
 extension Array where Element: FixedWidthInteger {
-  /// So many zeros. Always specialized: who makes an array by `init(repeating:count:)` may ask the runtime for its type each
-  /// time.
+  /// Makes an array of `count` zeros. This function is always specialized, whereas `init(repeating:count:)` may ask the
+  /// runtime for the type of the array each time.
   @inline(__always)
   static func zeros(_ count: Int) -> [Element] {
     var zeros: [Element] = []
@@ -39,9 +40,9 @@ extension Array where Element: FixedWidthInteger {
 }
 
 extension [UInt64] {
-  /// Ascending, each once.
+  /// Sorts the numbers, and leaves each one once.
   mutating func sortWithoutRepeats() {
-    // What a query has found is: no copy of it is made.
+    // The numbers that a query has found ascend already, and then no copy of them is made.
     guard !isAscending else { return }
     sortFew()
     var count = 0
@@ -52,13 +53,13 @@ extension [UInt64] {
     removeLast(self.count - count)
   }
 
-  /// Each greater than the one before.
+  /// Whether each number is greater than the number before it.
   private var isAscending: Bool {
     for index in 1..<Swift.max(count, 1) where self[index - 1] >= self[index] { return false }
     return true
   }
 
-  /// Whether `count` numbers that follow one another, from `first` on, stand at a place and behind it.
+  /// Whether the `count` numbers from `first` on stand one after another, the first one at `place`.
   func hasSuccessors(of first: UInt64, _ count: Int, at place: Int) -> Bool {
     guard self.count - place >= count, self[place] == first else { return false }
     return withUnsafeBufferPointer { numbers in
@@ -68,12 +69,12 @@ extension [UInt64] {
     }
   }
 
-  /// Index of the first element that is not less, in ascending order.
+  /// The index of the first element that is not less than `value`; the end if there is none. The array has to ascend.
   func lowerBound(_ value: UInt64) -> Int {
     partitioningIndex { $0 >= value }
   }
 
-  /// Index of the element, in ascending order.
+  /// The index of `value`; nil if it is not there. The array has to ascend.
   func binarySearch(_ value: UInt64) -> Int? {
     let index = lowerBound(value)
     return index < count && self[index] == value ? index : nil

@@ -1,10 +1,10 @@
-/// Search in integers that ascend, 8 bytes each or packed.
+/// Searches in ascending integers, of 8 bytes each or packed.
 ///
-/// A place is guessed from the least and the greatest first: keys that were given in order stand evenly, and then two or
-/// three cache lines are touched and no branch is mispredicted, so that the processor goes on to what the result names
-/// while it waits for the lines. Halving decides what the guess does not.
+/// A place is first guessed from the least and the greatest integer. Keys that were given in order are evenly spread.
+/// For these the search touches two or three cache lines and no branch is mispredicted, so that the processor can load
+/// what the result names while it waits for the lines. If the guess is wrong, the search goes on by halving.
 package enum SortedIntegers {
-  /// The last place whose word is not greater than `key`; 0 where there is none.
+  /// The last place whose word is not greater than `key`; 0 if there is none.
   ///
   /// - Precondition: the bytes hold `count` words, at least 1.
   @inline(__always)
@@ -15,16 +15,17 @@ package enum SortedIntegers {
     if key >= greatest { return count - 1 }
     if key <= least { return 0 }
     let guess = place(of: key &- least, below: greatest &- least, last: count &- 1)
-    // It lies below the last place, for the key is less than the greatest.
+    // The guess is below the last place, because the key is less than the greatest word.
     if words[guess] <= key {
       return words[guess &+ 1] > key ? guess : words.last(notGreaterThan: key, guess &+ 1, count &- 1)
     }
     return words.last(notGreaterThan: key, 0, guess)
   }
 
-  /// The place of `value` among packed ones; nil where it is not.
+  /// The place of `value` among packed values; nil if it is not there.
   ///
-  /// - Precondition: the bytes hold `count` values of `width` bits, at least 1. Of width 0 each is its place.
+  /// - Precondition: the bytes hold `count` values of `width` bits, at least 1. With width 0 each value is its own
+  ///   place.
   @inline(__always)
   package static func find(_ value: UInt64, in bytes: RawSpan, count: Int, width: Int) -> Int? {
     switch width {
@@ -57,7 +58,7 @@ package enum SortedIntegers {
     return words[place] == value ? place : nil
   }
 
-  /// Of fewer than 8 bits there are so few that they are looked at one by one.
+  /// Values of fewer than 8 bits are so few that they are compared one by one.
   private static func findBits(_ value: UInt64, in bytes: RawSpan, count: Int, width: Int) -> Int? {
     for place in 0..<min(count, 1 << width) where PackedIntegers.load(bytes, place, width: width) == value {
       return place
@@ -65,7 +66,7 @@ package enum SortedIntegers {
     return nil
   }
 
-  /// Whether packed values ascend, no two alike. Of width 0 each is its place.
+  /// Whether packed values ascend, without equal ones. With width 0 each value is its own place.
   package static func ascend(_ bytes: RawSpan, count: Int, width: Int) -> Bool {
     switch width {
     case 0: true
@@ -96,10 +97,10 @@ package enum SortedIntegers {
     return true
   }
 
-  /// Where `distance` of `range` falls among evenly spaced places, below the last.
+  /// The place at which `distance` falls if `range` is spread evenly over the places; it is below the last place.
   @inline(__always)
   package static func place(of distance: UInt64, below range: UInt64, last: Int) -> Int {
-    // Both are made to have 32 bits or fewer, so that nothing overflows.
+    // Both are shifted so that they have at most 32 bits. Then nothing overflows.
     let shift = UInt64(max(0, 32 - range.leadingZeroBitCount))
     let guess = (distance &>> shift) &* UInt64(last) / max(range &>> shift, 1)
     return min(Int(truncatingIfNeeded: guess), last &- 1)
@@ -120,7 +121,7 @@ package enum SortedIntegers {
           fromUncheckedByteOffset: place &* MemoryLayout<Word>.size, as: Word.self))
     }
 
-    /// The last place of `first..<end` whose word is not greater than `key`; `first` where there is none.
+    /// The last place of `first..<end` whose word is not greater than `key`; `first` if there is none.
     func last(notGreaterThan key: Word, _ first: Int, _ end: Int) -> Int {
       var (first, count) = (first, end &- first)
       while count > 1 {

@@ -1,24 +1,25 @@
-/// A row's text: two words as a String has them that keeps the text in itself, which so is neither made nor destroyed when it is
-/// copied; or where it stands among longer ones, or null.
+/// The text of a row in two words. For a short text these are the words of a `String` that keeps its text in itself, so
+/// that no string is made or destroyed when the cell is copied. Other cells tell where a long text stands among other
+/// long texts, or are null.
 package struct TextCell: BitwiseCopyable, Equatable {
-  /// Of a text that is long, its place; of null, all bits.
+  /// The place of a long text; all bits for null; the lower word of a short text.
   package let low: UInt64
-  /// 0 of a text that is long, and of null; of a short one the highest byte tells its length, and is never 0.
+  /// 0 for a long text and for null. For a short text the highest byte tells its length, and is never 0.
   package let high: UInt64
 
   @inline(__always)
   init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
 
-  /// A text that is long.
+  /// Makes the cell of a long text.
   init(place: Int) { self.init(low: UInt64(place), high: 0) }
 
   static var null: TextCell { TextCell(low: .max, high: 0) }
 
-  /// The text, which is short.
+  /// The text, which has to be short.
   @inline(__always)
   var string: String {
     var words = self
-    // Moved out, as a copy would be counted by a call.
+    // The string is moved out, because a copy would make a call that counts it.
     return withUnsafeMutableBytes(of: &words) { $0.bindMemory(to: String.self).moveElement(from: 0) }
   }
 }

@@ -1,13 +1,13 @@
 import CRealmPlatform
 
-/// Makes Strings of UTF-8.
+/// Makes strings from UTF-8.
 ///
-/// Up to 15 bytes the standard library keeps in the String itself, with a last byte that tells how many they are, and
-/// whether all are ASCII. Such texts are made by putting the bytes there, in a fifth of the time that an initializer takes.
-/// The layout is part of Swift's ABI on Apple's systems (swift: docs/ABI, StringObject.swift, "small form"); whether it is
-/// this one is tried before it is used.
+/// The standard library keeps up to 15 bytes in the String itself, with a last byte that tells how many bytes there are
+/// and whether all are ASCII. Such strings are made here by putting the bytes there, which takes a fifth of the time of
+/// an initializer. The layout is part of Swift's ABI on Apple's systems (swift: docs/ABI, StringObject.swift, "small
+/// form"). It is used only after a test at run time has found it.
 struct TextMaker {
-  // Kept here: a static constant is asked for by a call.
+  // The value is kept here, because a static constant would be read through a call.
   private let knowsLayout = Self.knowsLayout
 
   /// The text of well-formed UTF-8; nil for other bytes.
@@ -19,7 +19,7 @@ struct TextMaker {
     return Self.cell(words, bytes)?.string
   }
 
-  /// The same of a text that is short; nil for other bytes.
+  /// The cell of a short text of well-formed UTF-8; nil for other bytes, and if the layout is another one.
   @inline(__always)
   func cell(_ bytes: RawSpan) -> TextCell? {
     guard knowsLayout, let words = Self.words(bytes) else { return nil }
@@ -39,10 +39,10 @@ struct TextMaker {
 
   // MARK: - Texts that are kept in the String itself
 
-  /// The bytes, the first lowest, and zeros behind them.
+  /// The bytes of a text, the first byte lowest, with zeros behind them.
   private typealias Words = (low: UInt64, high: UInt64)
 
-  /// The highest bit of each byte, which ASCII has not.
+  /// The highest bit of each byte, which is not set in ASCII.
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
   @inline(__always)
@@ -51,14 +51,14 @@ struct TextMaker {
     return TextCell(low: words.low, high: words.high | last << 56)
   }
 
-  /// Nil of more than 15 bytes.
+  /// The bytes as words; nil for more than 15 bytes.
   @inline(__always)
   private static func words(_ bytes: RawSpan) -> Words? {
     let count = bytes.byteCount
     if count >= 8 {
       guard count <= 15 else { return nil }
       let low = bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self)
-      // The last eight, without those that are among the first.
+      // The last eight bytes, without those that are among the first eight.
       let last = bytes.unsafeLoadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
       return (low, count == 8 ? 0 : last >> UInt64(8 * (16 - count)))
     }
@@ -74,12 +74,12 @@ struct TextMaker {
     return (low, 0)
   }
 
-  /// The standard library makes the same of a text as is made here.
+  /// Whether the standard library makes the same words of a text as this type does.
   static let knowsLayout: Bool = {
     guard MemoryLayout<String>.size == MemoryLayout<Words>.size, UInt16(1).littleEndian == 1 else {
       return false
     }
-    // Of bytes that are told at run time: a constant has another form.
+    // The strings are made of bytes at run time, because a constant string has another form.
     return ["", "abc", "abcdefg", "é", "abcdefgh", "abcdefghijklmno", "abcdefghijklmé"].allSatisfy { sample in
       let bytes = Array(sample.utf8)
       let isASCII = bytes.allSatisfy { $0 < 0x80 }

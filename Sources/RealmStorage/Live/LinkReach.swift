@@ -1,4 +1,5 @@
-/// Finds the rows that lead to some others by links. It goes from these upwards, by the index of who links to them, so that it takes time in proportion to the rows that lead there.
+/// Finds the rows that lead to given rows over links. It starts at the given rows and follows links backwards, by the
+/// indexes of links. So it takes time in proportion to the rows that lead there.
 package struct LinkReach {
   private let version: Snapshot
   private let schemas: [TableSchema]
@@ -8,9 +9,17 @@ package struct LinkReach {
     (self.version, self.schemas) = (version, schemas)
   }
 
-  /// The rows of some tables that lead to some rows over so many links or fewer; with these rows themselves.
+  /// The rows of the wanted tables that lead to a row of `base` over at most `most` links, and the rows of `base` that
+  /// are in wanted tables.
   ///
-  /// A row is not found by a link that it has no more: the row that had the link has changed itself.
+  /// The links are those of the version that this reads. A row that only had a link in an older version is not found by
+  /// that link, but such a row has changed itself.
+  ///
+  /// - Parameters:
+  ///   - base: the keys of the rows to which the links lead, by the id of their table.
+  ///   - most: the greatest number of links between a found row and a row of `base`.
+  ///   - wanted: the ids of the tables whose rows are to be found.
+  /// - Returns: the found rows, by the id of their table.
   package mutating func rows(
     leadingTo base: [UInt32: [UInt64]], over most: Int, of wanted: Set<UInt32>
   ) throws(StorageError) -> [UInt32: RowSet] {
@@ -24,7 +33,7 @@ package struct LinkReach {
         var known = found.removeValue(forKey: table) ?? RowSet(below: end)
         let fresh = rows.filter { known.insert($0) }.sorted()
         found[table] = known
-        // The next step would be one too many for every table that is wanted.
+        // After the last step, no more links may be followed.
         guard step < most, !fresh.isEmpty else { continue }
         let sources = Set(distance.compactMap { step + 1 + $0.value <= most ? $0.key : nil })
         try forEachLink(to: fresh, of: table) { entry in
@@ -37,9 +46,9 @@ package struct LinkReach {
     return found.filter { wanted.contains($0.key) }
   }
 
-  /// The rows of a table that link by a column to one of some rows of another.
+  /// The rows of the table `source` that link by a column to one of `rows`, which are rows of `table`.
   ///
-  /// - Parameter column: by its id.
+  /// - Parameter column: the id of the column of links.
   package mutating func rows(
     of source: UInt32, linkingBy column: UInt16, to rows: Set<UInt64>, of table: UInt32
   ) throws(StorageError) -> Set<UInt64> {
@@ -57,7 +66,9 @@ package struct LinkReach {
     return root
   }
 
-  /// - Parameter rows: growing.
+  /// Calls `body` with each link to one of the given rows of a table.
+  ///
+  /// - Parameter rows: the keys of the rows, in ascending order.
   private mutating func forEachLink(
     to rows: [UInt64], of table: UInt32, _ body: (LinkIndex.Entry) -> Void
   ) throws(StorageError) {
@@ -67,7 +78,8 @@ package struct LinkReach {
     for row in rows { try LinkIndex.forEachSource(of: row, in: links, access, body) }
   }
 
-  /// Over how many links a row of a table may be reached at least from a row of one of some tables: 0 of these.
+  /// For each table the least number of links by which the schemas allow a row of a wanted table to lead to a row of
+  /// this table. It is 0 for the wanted tables. Tables that no wanted table can reach have no entry.
   private func distances(to wanted: Set<UInt32>) -> [UInt32: Int] {
     var distance = Dictionary(uniqueKeysWithValues: wanted.map { ($0, 0) })
     var level = wanted

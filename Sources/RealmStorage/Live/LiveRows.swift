@@ -1,15 +1,21 @@
 /// The rows that a plan finds, kept up to date from one version of the file to the next.
 ///
-/// Where a change concerns few rows, these are asked again whether they belong to the plan, in both versions, and stand where a search finds their place.
-/// Where it concerns more than a sixteenth of the table, or the plan takes steps whose result hangs on all rows, the plan is run anew. It belongs to one
-/// thread at a time.
+/// If a change concerns few rows, only these rows are tested against the predicate, and their positions in the order
+/// are found by binary search. Otherwise the plan is run again: if more than a sixteenth of the rows are concerned, or
+/// for a plan with a sort, if more than `isFew` allows. It is also run again if its source is not the whole table, or
+/// if it has other steps than one sort, because the result of such steps depends on all rows.
+///
+/// Only one thread at a time may use an instance.
 package final class LiveRows {
   private let plan: RowPlan
   private let inner: LiveRows?
   private let reads: PlanReads
   package private(set) var order: RowOrder
 
-  /// - Parameter inner: takes the place of the plan's source.
+  /// Runs the plan in a version.
+  ///
+  /// - Parameter inner: the live rows that replace the plan's source; nil if the plan takes its rows from its own
+  ///   source.
   package init(_ plan: RowPlan, of inner: LiveRows? = nil, in version: Snapshot) throws(StorageError) {
     self.plan = plan
     self.inner = inner
@@ -19,7 +25,7 @@ package final class LiveRows {
     order = RowOrder(try rows(in: version))
   }
 
-  /// The tables whose changes concern it; nil for all there are.
+  /// The ids of the tables whose changes can change these rows or their order; nil for all tables.
   package var tables: Set<UInt32>? {
     guard var tables = reads.tables else { return nil }
     tables.insert(plan.table)
@@ -37,9 +43,10 @@ package final class LiveRows {
     return try RowSearch(plan, in: try version.table(ofID: plan.table)).rows()
   }
 
-  /// Moves on. Where that fails it stays what it was.
+  /// Brings the rows to the newer version of a step. If it throws, the order and the version stay as they were, but
+  /// those of `inner` may be the newer ones already.
   package func update(_ step: VersionStep) throws(StorageError) {
-    // Several may share it.
+    // Several observers may share these rows, and each of them calls this.
     if lastStep === step { return }
     try follow(step)
     lastStep = step
@@ -47,7 +54,7 @@ package final class LiveRows {
   }
 
   private weak var lastStep: VersionStep?
-  /// The number of the version whose rows it has.
+  /// The number of the version to which the rows belong.
   package private(set) var version: UInt64
 
   private func follow(_ step: VersionStep) throws(StorageError) {
@@ -65,7 +72,7 @@ package final class LiveRows {
           && changes.modifications.prefix(most).contains { !level.columns.isDisjoint(with: $0.columns) }
       })
     {
-      // Most likely more than are looked at one by one, and all at once is right in any case.
+      // Most likely more rows are concerned than are tested one by one. To run the plan again is correct in any case.
       return try run(in: step.new)
     }
     var reach = LinkReach(step.new, try step.schemas())
@@ -85,18 +92,22 @@ package final class LiveRows {
     }
   }
 
-  /// A change that concerns more than this part of the rows is found by running the plan.
+  /// If a change concerns more than one row in this number of rows, the plan is run again.
   private static let share = 16
 
-  /// Whether to look at each of so many rows takes less than to run the plan. Each is looked for in a sort with as many reads as there are halves of halves.
+  /// Whether to test `rows` rows one by one takes less time than to run the plan on `all` rows. In a sorted order the
+  /// position of a row is found by binary search in the older and in the newer order, with about 2 · log₂(`all`) reads
+  /// of rows.
   private func isFew(_ rows: Int, of all: Int) -> Bool {
     if plan.steps.isEmpty { return rows <= all / Self.share }
     let reads = 2 * (Int.bitWidth - all.leadingZeroBitCount)
     return rows * reads <= max(all / Self.share, Self.fewReads)
   }
 
+  /// The number of reads that is accepted for any sorted order, however few rows it has.
   private static let fewReads = 4_096
 
+  /// Whether a step may change the rows of the plan's source, if that is a collection or the links to a row.
   private func isSourceConcerned(_ step: VersionStep) throws(StorageError) -> Bool {
     switch plan.source {
     case .table, .rows: return false
@@ -118,19 +129,22 @@ package final class LiveRows {
 
   private func run(in version: Snapshot) throws(StorageError) {
     let rows = try rows(in: version)
-    // To look for chunks that stay takes as long as the search did, where hardly one does.
+    // The order shares chunks with the older one only if it is short: if hardly any chunk stays, to look for them takes
+    // as long as the search did.
     order = rows.count > Self.mostReplaced ? RowOrder(rows) : order.replaced(by: rows)
   }
 
   private static let mostReplaced = 100_000
 
-  /// The positions of some rows in the order, growing; all positions of a row that stands there several times.
+  /// The positions of some rows in the order, in ascending order. If a row stands in the order several times, all of
+  /// its positions are found.
   ///
-  /// - Parameter version: the one that it was brought to last.
+  /// - Parameter version: the version to which the rows were brought last.
   package func positions(of rows: RowSet, in version: Snapshot) throws(StorageError) -> [Int] {
     guard inner == nil, plan.source == .table else { return rows.positions(in: order.chunks) }
     if plan.steps.isEmpty { return order.positions(ofAscending: rows.sorted) }
-    // To look at a place takes a nanosecond, and to search for a row a hundred.
+    // To scan the order takes about a nanosecond for each position, and a binary search takes about a hundred for each
+    // row.
     if isFew(rows.count, of: order.count), plan.steps.count == 1, case .sort(let keys) = plan.steps[0] {
       let table = try version.table(ofID: plan.table)
       let places = try RowPlaces(keys, table)
@@ -171,7 +185,7 @@ package final class LiveRows {
     var removals: [Int] = []
     for row in try old.rows((changes.deletions + touched).sorted(), where: plan.predicate) {
       let position = try before.position(of: row, in: order)
-      // Each order that was made by this sort has the row there.
+      // An order that this sort made has the row at this position. If this order does not, the plan is run again.
       guard position < order.count, order[position] == row else { return try run(in: new) }
       removals.append(position)
     }
@@ -192,7 +206,7 @@ package final class LiveRows {
   }
 }
 
-/// Finds the places of rows in an order that a sort of a whole table made.
+/// Finds the positions of rows in an order that was made by sorting rows of a whole table.
 private struct RowPlaces {
   private let values: RowValues
   private let reader: any NodeReader
@@ -208,7 +222,8 @@ private struct RowPlaces {
     try values.read([row], reader, within: QueryBounds())[0]
   }
 
-  /// The first position of a row that does not come before `row`; rows with equal values are in the order they were made.
+  /// The first position whose row does not come before `row` in the order of the sort. Rows with equal values stand in
+  /// the order in which they were made.
   func position(of row: UInt64, in order: RowOrder) throws(StorageError) -> Int {
     let tuple = try tuple(row)
     return try order.firstPosition { (other) throws(StorageError) in
@@ -219,10 +234,10 @@ private struct RowPlaces {
 }
 
 extension RowOrder {
-  /// Other rows; chunks that stand among them whole are kept.
+  /// The order of other rows. A chunk of this order is kept if all of its rows stand in `rows`, one after another.
   package func replaced(by rows: [UInt64]) -> RowOrder {
     if rows.count == count, rows == self.rows { return self }
-    // One chunk is kept of those that begin with the same row.
+    // Of several chunks that begin with the same row, only the first one can be kept.
     var first = Dictionary<UInt64, Int>(minimumCapacity: chunks.count)
     for (index, chunk) in chunks.enumerated() where first[chunk.rows[0]] == nil {
       first[chunk.rows[0]] = index

@@ -1,13 +1,16 @@
-/// The changes of tables between a version that somebody was told of and the newest one, though the versions in between are gone.
+/// The changes of tables from the version of which an observer was notified last to the newest version. The versions in
+/// between need not exist any more.
 ///
-/// Changes of several steps are folded into one: a row that came and went is none, and one whose values are again what they were has not changed. For
-/// that the values that a step changed are kept as numbers made of them, of 1,000 rows of a table in a step at most: of more, all rows whose values changed
-/// in between count as changed.
+/// The changes of several steps are combined. A row that was inserted and then deleted is no change, nor is a value
+/// that was changed and is equal to its first value again. To find such values, a hash of each value that a step
+/// changes is kept. If a step changes more than 1,000 rows of a table, no hashes are kept for it. Then all values that
+/// it is the first step to change count as changed.
 package struct NetChanges {
   private struct Net {
     var inserted: Set<UInt64> = []
     var deleted: Set<UInt64> = []
-    /// The number that stood for the first value, by row and the position of the column; nil where that is not known.
+    /// The hash of the first value of each changed cell, by the key of the row and the position of the column; nil if
+    /// the hash is not known. The column −1 stands for all columns of a row whose deletion was undone.
     var modified: [UInt64: [Int: Int?]] = [:]
   }
 
@@ -23,7 +26,7 @@ package struct NetChanges {
 
   private static func isLarge(_ changes: TableChanges) -> Bool { changes.modifications.count > mostKept }
 
-  /// Adds what a step changed in some tables.
+  /// Adds the changes of a step in the tables with some ids.
   package mutating func add(_ step: VersionStep, _ ids: Set<UInt32>) throws(StorageError) {
     var changed: [UInt32: TableChanges] = [:]
     for id in ids {
@@ -33,7 +36,7 @@ package struct NetChanges {
     if changed.isEmpty { return }
     if isEmpty {
       (onlyStep, isOneStep) = (changed, true)
-      // No numbers are kept of many rows: their changes are folded when another step comes.
+      // No hashes are kept for large changes, so these are combined only if another step follows.
       for (id, changes) in changed where !Self.isLarge(changes) { try add(changes, of: id, step.old) }
       return
     }
@@ -51,13 +54,13 @@ package struct NetChanges {
       net.modified[row] = nil
     }
     for row in changes.insertions {
-      // The deletion was undone.
+      // If the row was deleted by an earlier step, that deletion was undone.
       if net.deleted.remove(row) == nil { net.inserted.insert(row) } else { net.modified[row] = [-1: nil] }
     }
     let table = !Self.isLarge(changes) && !changes.modifications.isEmpty ? try old.table(ofID: id) : nil
     for change in changes.modifications where !net.inserted.contains(change.key) {
       for column in change.columns where net.modified[change.key]?[column] == nil {
-        // A damaged value counts as changed: who reads it is told of the damage.
+        // A value that can't be read counts as changed, so that its reader gets the error.
         let number = table.flatMap { try? Self.number(column, change.key, $0) }
         net.modified[change.key, default: [:]].updateValue(number, forKey: column)
       }
@@ -65,7 +68,8 @@ package struct NetChanges {
     tables[id] = net
   }
 
-  /// Stands for a value; nil of a long collection.
+  /// The hash of the value of a cell; nil for a collection of more than 1,000 elements, and if there is no such column
+  /// or row.
   private static func number(_ column: Int, _ row: UInt64, _ table: Table) throws(StorageError) -> Int? {
     guard table.schema.columns.indices.contains(column) else { return nil }
     let stored = table.schema.columns[column]
@@ -78,9 +82,9 @@ package struct NetChanges {
     return try table.value(table.schema.columns[column], ofRow: row)?.hashValue
   }
 
-  /// The changes from the version that somebody was told of to the last one.
+  /// The changes from the first version to the last one, by the id of the table.
   ///
-  /// - Parameter version: the one that the last step led to.
+  /// - Parameter version: the version to which the last step led.
   package func changes(in version: Snapshot) throws(StorageError) -> [UInt32: TableChanges] {
     if isOneStep { return onlyStep }
     var found: [UInt32: TableChanges] = [:]
@@ -88,7 +92,7 @@ package struct NetChanges {
       var changes = TableChanges()
       changes.deletions = net.deleted.sorted()
       changes.insertions = net.inserted.sorted()
-      // Rows of a table that can't be read count as changed: who reads them is told of the damage.
+      // The rows of a table that can't be read count as changed, so that their reader gets the error.
       let table = net.modified.isEmpty ? nil : try? version.table(ofID: id)
       for (row, columns) in net.modified.sorted(by: { $0.key < $1.key }) {
         var differing: [Int] = []

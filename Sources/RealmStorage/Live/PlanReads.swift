@@ -1,19 +1,20 @@
-/// The tables and columns that a plan looks at: from them follows which of its rows a change may concern.
+/// The tables and columns that a plan reads. They tell which rows of the plan a change may concern.
 struct PlanReads {
-  /// Columns of a table that is reached from the plan's rows over links.
+  /// The columns that the plan reads in a table to which links lead from its rows.
   struct Level {
     var table: UInt32
-    /// By their positions.
+    /// The positions of the columns in the schema of the table.
     var columns: Set<Int>
-    /// The links that lead here, from the last to the first: who has it, and the id of its column.
+    /// The links that lead from the plan's table to this one, from the last to the first: for each the id of the table
+    /// that has the link, and the id of its column. Empty for columns of the plan's own rows.
     var links: [(source: UInt32, column: UInt16)]
   }
 
   private(set) var levels: [Level] = []
-  /// Tables a change in which may concern any row; nil for all there are.
+  /// The ids of the tables in which a change may concern any row of the plan; nil for all tables.
   private(set) var others: Set<UInt32>? = []
 
-  /// The tables whose changes concern the plan; nil for all there are.
+  /// The ids of the tables whose changes may concern the plan; nil for all tables.
   var tables: Set<UInt32>? { others.map { $0.union(levels.map(\.table)) } }
 
   init(_ plan: RowPlan, _ schemas: [TableSchema]) {
@@ -69,7 +70,8 @@ struct PlanReads {
   private mutating func addAll() { others = nil }
   private mutating func add(other table: UInt32) { others?.insert(table) }
 
-  /// A path that follows more than links adds its tables only, not its columns.
+  /// Adds a path of an expression. If it reads only columns of the row itself, these columns are added. Otherwise its
+  /// tables are added, so that any change in them concerns the plan.
   private mutating func add(_ path: ValuePath, of table: TableSchema, _ schemas: [UInt32: TableSchema]) {
     if path.steps.isEmpty, let columns = path.end.columnRead {
       for column in columns { add(column, of: table, []) }
@@ -79,7 +81,9 @@ struct PlanReads {
     add(path.end, of: end, schemas)
   }
 
-  /// Answers the table at the end; nil where that is not known.
+  /// Adds the tables along a path.
+  ///
+  /// - Returns: the table at the end of the path; nil if it is not known.
   private mutating func add(
     _ steps: [ValuePath.Step], of table: TableSchema, _ schemas: [UInt32: TableSchema]
   ) -> TableSchema? {
@@ -118,7 +122,7 @@ struct PlanReads {
 
   // MARK: - What changed
 
-  /// Whether a change concerns rows that are not known.
+  /// Whether a step changes a table in which a change may concern any row of the plan.
   func concernsAny(_ step: VersionStep) throws(StorageError) -> Bool {
     var tables = others ?? []
     if others == nil { tables = Set(try step.schemas().map(\.id)) }
@@ -126,7 +130,8 @@ struct PlanReads {
     return false
   }
 
-  /// The rows of the plan's table that a change may bring into it, or take out, or move; without those that were inserted or deleted.
+  /// The keys of the rows of the plan's table that a step may add to the result, remove from it or move in it, because
+  /// it changed a column that the plan reads. Rows that the step inserted or deleted need not be among them.
   func touched(_ step: VersionStep, _ reach: inout LinkReach) throws(StorageError) -> Set<UInt64> {
     var touched: Set<UInt64> = []
     for level in levels {

@@ -1,21 +1,21 @@
-/// How an order became another.
+/// The changes that lead from an older order to a newer one.
 package struct OrderChanges: Sendable, Equatable {
-  /// Positions in the older order, growing.
+  /// The positions of deleted rows in the older order, in ascending order.
   package var deletions: [Int] = []
-  /// Positions in the newer order, growing.
+  /// The positions of inserted rows in the newer order, in ascending order.
   package var insertions: [Int] = []
 
   package init() {}
 
   package var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty }
 
-  /// The position that a row of the newer order had in the older one; nil of a row that was inserted.
+  /// The position in the older order of the row at a position of the newer one; nil if the row was inserted.
   package func oldPosition(of position: Int) -> Int? {
     let before = insertions.partitioningIndex { $0 >= position }
     if before < insertions.count, insertions[before] == position { return nil }
-    // So many stay before it.
+    // This number of kept rows stand before the row.
     let kept = position - before
-    // Each deletion that has no more than so many kept rows before it stands before it.
+    // A deleted row stood before it if at most that number of kept rows stood before the deleted row.
     var (low, high) = (0, deletions.count)
     while low < high {
       let middle = (low + high) / 2
@@ -26,11 +26,15 @@ package struct OrderChanges: Sendable, Equatable {
 }
 
 extension RowOrder {
-  /// The changes that lead from this order to another, as few as there can be. A row that moved is deleted and inserted.
+  /// The changes that lead from this order to a newer one. A row that moved is deleted and inserted.
   ///
-  /// Chunks that both have at their beginnings and ends are passed over. Where no more than 2,000 rows are left on either side they are compared as lists (`ListChanges`), else by the longest
-  /// run of rows that stayed in their order, in which a chunk that both have counts as a whole: it takes time in proportion to the chunks, and to the rows of those that only one order
-  /// has. Of so many rows of which some stand in an order more than once, what stands between chunks that both have is compared as lists.
+  /// Chunks that both orders have at the start or at the end are skipped. If at most 2,000 rows of each order are left,
+  /// these are compared as lists (`ListChanges`). Otherwise the longest run of rows that stay in their order is found,
+  /// in which a chunk that both orders have counts as a whole. This takes time in proportion to the chunks, and to the
+  /// rows of the chunks that only one order has. If more rows are left and some stand in an order more than once, the
+  /// stretches between chunks that both orders have are compared as lists.
+  ///
+  /// There are as few changes as possible, except in this last case.
   package func changes(to newer: RowOrder) -> OrderChanges {
     let shorter = min(chunks.count, newer.chunks.count)
     var (start, end) = (0, 0)
@@ -57,7 +61,7 @@ extension RowOrder {
 
   private static let mostCompared = 2_000
 
-  /// Most chunks of the newer order are none of this one's.
+  /// Whether this order does not have most of some chunks of the newer order.
   private func isMostlyNew(_ newer: RowOrder, _ new: Range<Int>) -> Bool {
     let known = Set(chunks.map { ObjectIdentifier($0) })
     return newer.chunks[new].count { !known.contains(ObjectIdentifier($0)) } > new.count / 2
@@ -65,7 +69,7 @@ extension RowOrder {
 
   private func rowCount(_ chunks: Range<Int>) -> Int { starts[chunks.upperBound] - starts[chunks.lowerBound] }
 
-  /// Chunks that stand in both, in the same order: pairs that grow.
+  /// The indexes of chunks that stand in both orders, as pairs in which both indexes ascend.
   private func chunksOfBoth(
     _ old: Range<Int>, _ newer: RowOrder, _ new: Range<Int>
   ) -> [(old: Int, new: Int)] {
@@ -90,7 +94,9 @@ extension RowOrder {
 }
 
 extension OrderChanges {
-  /// Adds the changes of stretches of chunks, between chunks that both orders have.
+  /// Adds the changes in the stretches between chunks that both orders have.
+  ///
+  /// - Parameter pairs: the indexes of these chunks in both orders, in ascending order.
   fileprivate mutating func add(
     _ old: RowOrder, _ oldChunks: Range<Int>, _ new: RowOrder, _ newChunks: Range<Int>,
     between pairs: [(old: Int, new: Int)]
@@ -113,19 +119,20 @@ extension OrderChanges {
   }
 }
 
-/// Two orders as units that stay or move as a whole: chunks that both have, and single rows of other chunks.
+/// Two orders as units that stay or move as a whole: the chunks that both orders have, and the single rows of other
+/// chunks.
 private struct OrderUnits {
   private struct Unit {
-    /// The position of its first row.
+    /// The position of the first row of the unit.
     var position: Int
     var count: Int
   }
 
   private var old: [Unit] = []
   private var new: [Unit] = []
-  /// By new unit: its place among the old ones; nil of one that only the newer order has.
+  /// For each new unit its index among the old units; nil for a unit that only the newer order has.
   private var places: [Int?] = []
-  /// A row stands more than once in one of the orders.
+  /// Whether a row was found to stand more than once in one of the orders.
   private var hasRepeats = false
 
   init(_ older: RowOrder, _ oldChunks: Range<Int>, _ newer: RowOrder, _ newChunks: Range<Int>) {
@@ -160,7 +167,7 @@ private struct OrderUnits {
     }
   }
 
-  /// Nil where a row stands more than once.
+  /// The changes between the orders; nil if a row stands in one of them more than once.
   func changes() -> OrderChanges? {
     if hasRepeats { return nil }
     let kept = staying()
@@ -179,10 +186,12 @@ private struct OrderUnits {
     return changes
   }
 
-  /// Which new units belong to a run, with as many rows as can be, of units in the order of the old ones. O(n log n): the best run up to each old unit stands in a tree of maxima
-  /// (Fenwick, "A new data structure for cumulative frequency tables").
+  /// For each new unit whether it stays. The units that stay are in the same order in both orders, and have as many
+  /// rows as possible. O(n log n): the best run up to each old unit is kept in a tree of maxima (Fenwick, "A new data
+  /// structure for cumulative frequency tables").
   private func staying() -> [Bool] {
-    // By old place, counted from 1: the rows of the best run that ends there or before, as far as the tree's node reaches, and the new unit that ends it.
+    // The nodes of the tree, by index of the old unit, counted from 1. Each has the number of rows of the best run that
+    // ends at an old unit in the range of the node, and the new unit at the end of that run.
     var best = [(rows: Int, unit: Int)](repeating: (0, -1), count: old.count + 1)
     var previous = [Int](repeating: -1, count: new.count)
     var last = (rows: 0, unit: -1)
@@ -213,18 +222,19 @@ private struct OrderUnits {
   }
 }
 
-/// Two lists of rows of which each stands once in each: which of them stay.
+/// Finds which rows stay in their order between two lists in which each row stands at most once.
 private struct RowStays {
   private let old: [UInt64]
   private let new: [UInt64]
 
   init(_ old: [UInt64], _ new: [UInt64]) { (self.old, self.new) = (old, new) }
 
-  /// The old place of each new row, -1 of one that was not there; nil where a row stands twice.
+  /// For each new row its place in the old list, or -1 if the old list does not have it; nil if a row stands in a list
+  /// twice.
   private func places() -> [Int32]? {
     let end = max(old.max() ?? 0, new.max() ?? 0)
     guard old.count < Int32.max, end < UInt64(16 * old.count + 1 << 20) else { return placesByHash() }
-    // Keys are given by counting: a table of them takes less time than hashes.
+    // Tables give keys by counting, so an array with an entry for each possible key takes less time than a dictionary.
     var places = [Int32](repeating: -1, count: Int(end) + 1)
     for (place, row) in old.enumerated() {
       if places[Int(row)] >= 0 { return nil }
@@ -241,6 +251,7 @@ private struct RowStays {
     return found
   }
 
+  /// The same result as that of `places()`, found with a dictionary.
   private func placesByHash() -> [Int32]? {
     var places = [UInt64: Int32](minimumCapacity: old.count)
     for (place, row) in old.enumerated() {
@@ -256,10 +267,11 @@ private struct RowStays {
     return found
   }
 
-  /// Nil where a row stands twice.
+  /// The positions of deleted and of inserted rows; nil if a row stands in a list twice.
   func changes() -> (deletions: [Int], insertions: [Int])? {
     guard let places = places() else { return nil }
-    // A longest growing run of old places (patience sorting): by length, the new row that ends such a run with the least old place.
+    // The longest ascending run of old places is found by patience sorting. For each length `ends` has the new row that
+    // ends a run of this length with the least old place.
     var ends: [Int32] = []
     var previous = [Int32](repeating: -1, count: places.count)
     for (index, place) in places.enumerated() where place >= 0 {

@@ -1,19 +1,21 @@
-/// Keys of rows in an order, in chunks that orders share where they have the same: a changed order keeps the chunks in which nothing changed.
+/// The keys of rows in an order, in chunks. A changed order shares with the older one the chunks in which nothing
+/// changed.
 ///
-/// So an observer keeps what it was told last at the cost of what has changed since, and two orders are compared at that cost.
+/// So an observer that keeps the order of which it was notified last needs memory only for what has changed since. To
+/// compare the two orders takes time in proportion to that too.
 package struct RowOrder: Sendable {
-  /// It never changes.
+  /// Some keys of an order, one after another. A chunk never changes.
   final class Chunk: Sendable {
     let rows: [UInt64]
     init(_ rows: [UInt64]) { self.rows = rows }
   }
 
-  /// A chunk has 4 KiB at most.
+  /// The greatest number of rows in a chunk, which then takes 4 KiB.
   static let mostRows = 512
 
-  /// None is empty.
+  /// The chunks, in order. No chunk is empty.
   let chunks: [Chunk]
-  /// The position of the first row of each chunk, and the number of all rows.
+  /// The position of the first row of each chunk, and then the number of all rows.
   let starts: [Int]
 
   package var count: Int { starts[chunks.count] }
@@ -42,7 +44,7 @@ package struct RowOrder: Sendable {
     self.starts = starts
   }
 
-  /// The chunk that has a position.
+  /// The index of the chunk that has the row at a position.
   private func chunk(of position: Int) -> Int { starts.partitioningIndex { $0 > position } - 1 }
 
   package subscript(position: Int) -> UInt64 {
@@ -57,7 +59,9 @@ package struct RowOrder: Sendable {
     return rows
   }
 
-  /// The first position whose row a condition holds of, which holds of all behind it; `count` where it holds of none.
+  /// The first position whose row meets a condition; `count` if no row does. It is found by binary search.
+  ///
+  /// - Precondition: if a row meets the condition, all rows after it do.
   package func firstPosition(
     where holds: (UInt64) throws(StorageError) -> Bool
   ) throws(StorageError) -> Int {
@@ -69,27 +73,29 @@ package struct RowOrder: Sendable {
     return low
   }
 
-  /// The first position of a row that is not less.
+  /// The first position whose row is not less than `row`; `count` if all rows are less.
   ///
-  /// - Precondition: the rows grow.
+  /// - Precondition: the rows are in ascending order.
   package func position(ofRowFrom row: UInt64) -> Int {
     guard !chunks.isEmpty else { return 0 }
-    // The first chunk whose last row is not less.
+    // This is the first chunk whose last row is not less than `row`.
     let chunk = chunks.partitioningIndex { $0.rows[$0.rows.count - 1] >= row }
     guard chunk < chunks.count else { return count }
     return starts[chunk] + chunks[chunk].rows.partitioningIndex { $0 >= row }
   }
 
-  /// - Precondition: the rows grow.
+  /// Whether the order has a row.
+  ///
+  /// - Precondition: the rows of the order are in ascending order.
   package func contains(ascending row: UInt64) -> Bool {
     let position = position(ofRowFrom: row)
     return position < count && self[position] == row
   }
 
-  /// The positions of those of some rows that are in the order. Takes time in proportion to these rows, and to the chunks.
+  /// The positions of the given rows that the order has. Takes time in proportion to the given rows and to the chunks.
   ///
-  /// - Parameter rows: growing.
-  /// - Precondition: the rows of the order grow.
+  /// - Parameter rows: keys in ascending order.
+  /// - Precondition: the rows of the order are in ascending order.
   package func positions(ofAscending rows: [UInt64]) -> [Int] {
     var found: [Int] = []
     found.reserveCapacity(rows.count)
@@ -99,7 +105,7 @@ package struct RowOrder: Sendable {
       let (first, last) = (known[0], known[known.count - 1])
       while next < rows.count, rows[next] < first { next += 1 }
       if next == rows.count { break }
-      // Keys without a gap are found by counting.
+      // In a chunk whose keys follow one another without gaps, the place of a key is a difference of keys.
       let isDense = last >= first && last - first == UInt64(known.count - 1)
       var place = 0
       while next < rows.count, rows[next] <= last {
@@ -116,7 +122,7 @@ package struct RowOrder: Sendable {
     return found
   }
 
-  /// A row that comes into an order before the row at a position; at `count`, behind all.
+  /// A row to insert into an order before the row at `position`; after all rows if `position` is `count`.
   package struct Insertion {
     package var position: Int
     package var row: UInt64
@@ -124,11 +130,13 @@ package struct RowOrder: Sendable {
     package init(at position: Int, _ row: UInt64) { (self.position, self.row) = (position, row) }
   }
 
-  /// The order without the rows at some positions, and with others. Takes time in proportion to the chunks that change, and a little for each chunk.
+  /// The order without the rows at some positions, and with other rows. Takes time in proportion to the chunks that
+  /// change, and a little for each other chunk.
   ///
   /// - Parameters:
-  ///   - removals: positions, growing.
-  ///   - insertions: by position, not falling; of one position in the order in which they are to stand.
+  ///   - removals: the positions of the rows to remove, in ascending order.
+  ///   - insertions: the rows to insert, in the order of their positions in this order. Rows for the same position are
+  ///     inserted in the given order.
   package func edited(removing removals: [Int], inserting insertions: [Insertion]) -> RowOrder {
     if removals.isEmpty, insertions.isEmpty { return self }
     var edited: [Chunk] = []
@@ -166,7 +174,8 @@ package struct RowOrder: Sendable {
     return RowOrder(edited)
   }
 
-  /// Small neighbours become one chunk, and large ones several.
+  /// Adds rows at the end of some chunks. They join the last chunk if both together fill at most half a chunk.
+  /// Otherwise they become one chunk, or several of about the same size if they are more than `mostRows`.
   static func add<Rows: RandomAccessCollection<UInt64>>(_ rows: Rows, to chunks: inout [Chunk]) {
     if rows.isEmpty { return }
     let rows = Array(rows)

@@ -1,7 +1,8 @@
-/// Keys of rows of a table, each once.
+/// A set of keys of rows of a table.
 ///
-/// Keys are given by counting, so a bit for each key that was given takes little and is asked in a nanosecond. Of a table that has given more keys than that is worth, or of an unknown
-/// one, a set of hashes stands in.
+/// Tables give keys by counting, so a bit for each possible key takes little memory and is read in a nanosecond. If the
+/// table has given more than 2^26 keys, or the greatest possible key is not known, the keys are in a hashed set
+/// instead.
 package struct RowSet {
   private enum Form {
     case bits([UInt64])
@@ -13,10 +14,10 @@ package struct RowSet {
 
   package var isEmpty: Bool { count == 0 }
 
-  /// 8 MiB of bits.
+  /// The greatest number of bits. They take 8 MiB.
   private static let mostBits: UInt64 = 1 << 26
 
-  /// An empty set of keys below a bound.
+  /// Makes an empty set for keys that are less than `end`.
   package init(below end: UInt64) {
     form = end <= Self.mostBits ? .bits([UInt64](repeating: 0, count: Int(end + 63) / 64)) : .hashed([])
   }
@@ -26,7 +27,9 @@ package struct RowSet {
     count = rows.count
   }
 
-  /// Answers whether it was not there.
+  /// Adds a key. If the set was made by `init(below:)` with bits, a key beyond the bits is ignored.
+  ///
+  /// - Returns: whether the key was added: false if it was in the set already, or is ignored.
   @discardableResult
   package mutating func insert(_ row: UInt64) -> Bool {
     switch form {
@@ -37,7 +40,7 @@ package struct RowSet {
       count += isNew ? 1 : 0
       return isNew
     case .bits(var words):
-      // A forged link may lead anywhere.
+      // In a forged file a link may lead to any key.
       guard row / 64 < UInt64(words.count) else { return false }
       form = .hashed([])
       let (word, bit) = (Int(row / 64), UInt64(1) << (row % 64))
@@ -57,7 +60,7 @@ package struct RowSet {
     }
   }
 
-  /// The keys, growing.
+  /// The keys, in ascending order.
   package var sorted: [UInt64] {
     switch form {
     case .hashed(let rows): return rows.sorted()
@@ -75,7 +78,9 @@ package struct RowSet {
     }
   }
 
-  /// The positions of its rows in a list, growing.
+  /// The positions at which the rows of the set stand in an order, in ascending order.
+  ///
+  /// - Parameter chunks: the chunks of the order.
   func positions(in chunks: [RowOrder.Chunk]) -> [Int] {
     var found: [Int] = []
     found.reserveCapacity(count)

@@ -1,4 +1,5 @@
-/// The way from one version of a file to a later one, for all who ask what changed in a table: each table is compared once.
+/// The step from one version of a file to a later one. All observers of the step share it, so that each table is
+/// compared only once.
 package final class VersionStep {
   package let old: Snapshot
   package let new: Snapshot
@@ -14,7 +15,7 @@ package final class VersionStep {
     return schemas
   }
 
-  /// The changes of a table; none where the newer version lacks it.
+  /// The changes of the table with an id. They are empty if the newer version does not have the table.
   package func changes(of table: UInt32) throws(StorageError) -> TableChanges {
     if let found = known[table] { return found }
     var changes = TableChanges()
@@ -27,7 +28,7 @@ package final class VersionStep {
 }
 
 extension Snapshot {
-  /// The table of an id.
+  /// The table with an id.
   package func table(ofID id: UInt32) throws(StorageError) -> Table {
     let form = try form(ofTable: id)
     return Table(schema: form.schema, root: form.root, reader: self)

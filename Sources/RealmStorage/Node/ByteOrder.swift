@@ -7,28 +7,29 @@
 #endif
 
 extension RawSpan {
-  /// Compares byte by byte, unsigned; the shorter of two with a common start comes first.
+  /// Compares byte by byte, unsigned. If one is the start of the other, the shorter one comes first.
   ///
-  /// - Returns: negative, zero or positive.
+  /// - Returns: A negative number, zero or a positive number.
   @inline(__always)
   package func compare(_ other: RawSpan) -> Int { compare(other, head: other.head) }
 
-  /// The same of bytes whose head is known: what is looked for is compared to many.
+  /// Compares with bytes whose head is known already, because a key that is searched for is compared with many others.
   @inline(__always)
   func compare(_ other: RawSpan, head otherHead: UInt64) -> Int {
     let head = head
-    // Most differ in their first bytes.
+    // Most keys differ in their first bytes.
     if head != otherHead { return head < otherHead ? -1 : 1 }
     return compareRest(other)
   }
 
-  /// The first 8 bytes as a number, the highest first, as if zeros stood behind: two with other heads are in their order.
+  /// The first 8 bytes as a number, the highest byte first. Missing bytes count as zeros. Byte strings with different
+  /// heads have the order of their heads.
   @inline(__always)
   var head: UInt64 {
     byteCount >= 8 ? unsafeLoadUnaligned(as: UInt64.self).bigEndian : shortHead
   }
 
-  /// The number that `count` bytes make, 1 to 8, the highest first.
+  /// The number that `count` bytes make, the highest byte first. `count` is 1 to 8.
   @inline(__always)
   func number(at offset: Int, count: Int) -> UInt64 {
     if offset &+ 8 <= byteCount {
@@ -38,7 +39,7 @@ extension RawSpan {
     return extracting(offset..<offset &+ count).shortHead &>> UInt64(64 &- 8 &* count)
   }
 
-  /// Of fewer bytes than 8: the first and the last of them overlap where they are no power of two.
+  /// The head of fewer than 8 bytes. From 4 bytes on, it is made of the first 4 and the last 4 bytes, which overlap.
   private var shortHead: UInt64 {
     if byteCount >= 4 {
       let first = UInt64(unsafeLoadUnaligned(as: UInt32.self).bigEndian)
@@ -53,7 +54,7 @@ extension RawSpan {
     return head
   }
 
-  /// Of two whose heads are one.
+  /// Compares two byte strings with the same head.
   @inline(never)
   private func compareRest(_ other: RawSpan) -> Int {
     let common = min(byteCount, other.byteCount)
@@ -70,7 +71,7 @@ extension RawSpan {
     return byteCount - other.byteCount
   }
 
-  /// How many bytes the two have in common at their start.
+  /// The number of equal bytes at the start of both.
   package func commonPrefix(_ other: RawSpan) -> Int {
     let limit = min(byteCount, other.byteCount)
     var count = 0
@@ -104,7 +105,7 @@ extension [UInt8] {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
   }
 
-  /// The same of its highest `count` bytes.
+  /// Appends the highest `count` bytes of a number, the highest first.
   @inline(__always)
   mutating func appendHighestFirst(_ number: UInt64, count: Int) {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0.prefix(count)) }
@@ -112,10 +113,11 @@ extension [UInt8] {
 
   package mutating func append(_ bytes: RawSpan) { bytes.withUnsafeBytes { append(contentsOf: $0) } }
 
-  /// The text's bytes; those of most texts stand together, which is faster than one by one.
+  /// Appends the UTF-8 bytes of a text. Most texts store them in one piece, which is faster to append than single
+  /// bytes.
   mutating func append(utf8 text: String) {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      // Counts no reference to the text.
+      // This counts no reference to the text.
       append(text.utf8Span.span.bytes)
     } else {
       let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { append(contentsOf: $0) }

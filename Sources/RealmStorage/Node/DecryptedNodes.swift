@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The content of sealed nodes, unsealed: a range of addresses in which each node stands where it stands in the file.
+/// The unsealed content of sealed nodes: a range of addresses in which each node has the same offset as in the file.
 ///
-/// So an encrypted file is read like a plain one: a bit says that the node is there, its place says where. Memory is
-/// bounded: over the limit, the chunk filled longest ago is forgotten and its memory given back.
+/// So an encrypted file is read like a plain one: a bit says that the node is there, and its place says where. The
+/// memory is bounded: above the limit, the chunk that was filled longest ago is forgotten and its memory is given back.
 ///
-/// Rules, so that no reader finds its bytes gone:
+/// These rules make sure that no reader finds its bytes gone:
 /// 1. Readers announce themselves in one of two counters, by the current phase, before they look at a bit.
-/// 2. To forget a chunk, its bits are cleared first; its memory is given back after each counter was seen at zero
-///    since then. Phases change so that each counter falls to zero while new readers use the other.
-/// 3. Filling a chunk, before unsealing and again when the bit is set, takes it off the list of those to be forgotten.
+/// 2. To forget a chunk, its bits are cleared first. Its memory is given back after each counter was seen at zero since
+///    then. Phases change so that each counter falls to zero while new readers use the other.
+/// 3. To fill a chunk takes it off the list of chunks to be forgotten, before unsealing and again when the bit is set.
 package final class DecryptedNodes: Sendable {
   static let chunk = 64 * 1024
 
@@ -22,21 +22,22 @@ package final class DecryptedNodes: Sendable {
   private enum Condition: UInt8 {
     case absent
     case resident
-    /// Being forgotten, by the counters seen at zero since its bits were cleared: none, the first, the second. Seen both, it is
-    /// gone.
+    /// The chunk is being forgotten. The cases say which counters were seen at zero since its bits were cleared: none,
+    /// the first, or the second. When both were seen, the chunk is absent.
     case leaving, leavingFirstSeen, leavingSecondSeen
   }
 
   private struct State {
-    /// By chunk, up to the last that was filled: asked for at each filling.
+    /// The condition of each chunk, up to the last chunk that was filled. Each filling needs it.
     var conditions: [Condition] = []
-    /// Chunks that hold memory.
+    /// The number of chunks that hold memory.
     var residentCount = 0
-    /// Chunks in the order they were filled; those no longer resident, or being forgotten, are passed over.
+    /// Chunks in the order in which they were filled. Chunks that are no longer resident, or are being forgotten, are
+    /// skipped.
     var queue: [Int] = []
     var head = 0
-    /// Those being forgotten, by how far that has come. Only their conditions say so: some that were kept after all may stand
-    /// here, and some twice.
+    /// The chunks that are being forgotten, by condition. Only `conditions` decides: the lists may have chunks that
+    /// were kept after all, and a chunk may be in a list twice.
     var leaving: [Condition: [Int]] = [:]
     var leavingCount = 0
 
@@ -59,12 +60,13 @@ package final class DecryptedNodes: Sendable {
       leavingCount += 1
     }
 
-    /// The chunks of a condition, which no longer wait in it.
+    /// Takes the chunks of a condition off its list.
     mutating func take(_ condition: Condition) -> [Int] {
       leaving.removeValue(forKey: condition)?.filter { conditions[$0] == condition } ?? []
     }
 
-    /// Forgets what no longer waits, where that has become much: a reader that stays long lets nothing go.
+    /// Rebuilds the lists if too many of their entries are out of date. This happens when a reader stays long, so that
+    /// no chunk can be forgotten.
     mutating func tidy() {
       guard leaving.values.reduce(0, { $0 + $1.count }) > 2 * leavingCount + 64 else { return }
       leaving = [:]
@@ -74,7 +76,9 @@ package final class DecryptedNodes: Sendable {
     }
   }
 
-  /// `limit` is the memory for content, in bytes; at least four of the longest nodes.
+  /// Nil if no range of addresses is left.
+  ///
+  /// - Parameter limit: The memory for content, in bytes. It is raised to four times the longest node if it is less.
   init?(size: Int, limit: Int) {
     guard let memory = Mapping.anonymous(size) else { return nil }
     self.memory = memory
@@ -89,7 +93,7 @@ package final class DecryptedNodes: Sendable {
     return slot
   }
 
-  /// Makes room for a node before it is unsealed, forgetting others where the limit asks for it.
+  /// Makes room for a node before it is unsealed. Forgets other chunks if the limit requires it.
   func willFill(_ bytes: Range<Int>, seen: SeenNodes) {
     state.withLock { state in
       let chunks = Self.chunks(bytes)
@@ -114,7 +118,7 @@ package final class DecryptedNodes: Sendable {
     }
   }
 
-  /// Marks a node as there after it was unsealed.
+  /// Marks a node as present after it was unsealed.
   func didFill(_ bytes: Range<Int>, unit: UInt64, birth: UInt64, seen: SeenNodes) {
     state.withLock { state in
       for chunk in Self.chunks(bytes) { state.hold(chunk) }
@@ -122,10 +126,11 @@ package final class DecryptedNodes: Sendable {
     }
   }
 
-  /// Bytes of memory the content takes.
+  /// The number of bytes of memory that the content takes.
   var residentBytes: Int { state.withLock { $0.residentCount * Self.chunk } }
 
-  /// Called once for each filling: called twice, the phase would be where it was and one counter never at zero.
+  /// Must be called once for each filling. After two calls the phase would be the same as before, and one counter would
+  /// never be zero.
   private func advance(_ state: inout State) {
     guard state.leavingCount > 0 else { return }
     let counters: [(isFree: Bool, seen: Condition, otherSeen: Condition)] = [
@@ -133,7 +138,7 @@ package final class DecryptedNodes: Sendable {
       (readers.isZero(phase: 1), .leavingSecondSeen, .leavingFirstSeen),
     ]
     for counter in counters where counter.isFree {
-      // Those that wait for this counter only are gone; those that wait for both wait for the other.
+      // Chunks that wait only for this counter are gone now. Chunks that wait for both now wait for the other one.
       for chunk in state.take(counter.otherSeen) where state.conditions[chunk] != .absent {
         state.conditions[chunk] = .absent
         state.residentCount -= 1
@@ -148,7 +153,8 @@ package final class DecryptedNodes: Sendable {
     phase.store(1 - phase.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
   }
 
-  /// A node that ends in the chunk may start up to its greatest length before it.
+  /// Clears the bits of all nodes in the chunk. A node that ends in it may start before it, up to the greatest length
+  /// of a node.
   private func clearBits(of chunk: Int, seen: SeenNodes) {
     let start = max(0, chunk * Self.chunk - Ref.maximumLength - 4096)
     seen.removeAll(inPages: start / 4096..<min((chunk + 1) * Self.chunk, memory.size) / 4096)
@@ -159,7 +165,7 @@ package final class DecryptedNodes: Sendable {
   }
 }
 
-/// Two sets of counters of readers at work, spread over cache lines so that threads seldom share one.
+/// Two sets of counters of active readers, spread over cache lines so that threads seldom share one.
 struct ReaderCounts: @unchecked Sendable {
   // Sendable: every access is atomic.
   private static let stripes = 64
@@ -184,8 +190,8 @@ struct ReaderCounts: @unchecked Sendable {
   }
 
   func isZero(phase: Int) -> Bool {
-    // A reader leaves in the stripe it entered in, so a stripe at zero holds none of the readers of before; one that
-    // enters after its stripe was read looks at bits cleared already.
+    // A reader leaves in the stripe that it entered in, so a stripe at zero has no readers from before. A reader that
+    // enters after its stripe was read finds the bits cleared already.
     (0..<Self.stripes).allSatisfy {
       word(phase: phase, stripe: $0).pointee.load(ordering: .sequentiallyConsistent) == 0
     }

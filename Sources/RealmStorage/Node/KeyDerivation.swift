@@ -1,8 +1,8 @@
 import CRealmSodium
 
-/// Secret bytes outside of Swift's heap, wiped when they go.
+/// Secret bytes outside of Swift's heap, which are wiped when the object is released.
 final class SecretBytes: @unchecked Sendable {
-  // Sendable: written before anyone else sees it, or by whoever alone has it.
+  // Sendable: the bytes are written before other threads see the object, or by the only one that has it.
   let base: UnsafeMutablePointer<UInt8>
   let count: Int
 
@@ -17,13 +17,13 @@ final class SecretBytes: @unchecked Sendable {
   func wipe() { sodium_memzero(base, count) }
 
   deinit {
-    // Wipes before it unlocks.
+    // This call wipes the bytes before it unlocks them.
     sodium_munlock(base, count)
     base.deallocate()
   }
 }
 
-/// The subkeys of one file: keyed BLAKE2b over a label and the file's salt (FORMAT.md, "Encryption").
+/// Derives the subkeys of one file: keyed BLAKE2b over a label and the file's salt (FORMAT.md, "Encryption").
 enum KeyDerivation {
   static let userKeyLength = 64
   static let saltLength = 16

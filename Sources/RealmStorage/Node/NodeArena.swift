@@ -1,62 +1,66 @@
-/// The nodes a transaction has made and not yet written.
+/// The nodes that a transaction has made and not yet written.
 ///
-/// A dirty node is packed bytes like any other, named by a ref with a memory bit, so readers know one form. Nodes are
-/// made whole and then only two things change in place: a ref and some bytes of the body. Their space is reused within the
-/// transaction: by size, and of any size where all is free that was made since a mark.
+/// A dirty node is packed bytes like any other node. Its ref has a bit that says that the node is in memory, so readers
+/// know only one form. A node is made whole; after that, only its refs and bytes of its body change in place. The space
+/// of freed nodes is reused within the transaction: for nodes of the same size, or for any size if all nodes made since
+/// a mark are free.
 ///
-/// Nodes of transactions that were committed and are not written yet stay, below those of the open one, and change no
-/// more: whoever writes them reads them meanwhile.
+/// The nodes of committed transactions that are not written yet stay before those of the open transaction. They do not
+/// change any more, because the writer reads them meanwhile.
 package final class NodeArena {
-  /// Where the nodes lie; nowhere before the first transaction.
+  /// The address of the memory; nil before the first transaction.
   @exclusivity(unchecked) private(set) var base: UnsafeMutableRawPointer?
   @exclusivity(unchecked) private var memory: Mapping?
-  /// Bytes of it: none, then the capacity.
+  /// The number of bytes of the memory: 0 at first, then the capacity.
   @exclusivity(unchecked) private var size = 0
   private let capacity: Int
   package let refWidth: RefWidth
-  /// The version the transaction will be.
+  /// The version that the transaction will be.
   @exclusivity(unchecked) package private(set) var birth: UInt64 = 0
-  /// Unit 0 is never given, so that no dirty ref is null.
+  /// The next unit that was never used. Unit 0 is never given, so that no dirty ref is null.
   private var nextUnit: UInt64 = 1
-  /// Where the nodes of the open transaction begin.
+  /// The unit at which the nodes of the open transaction begin.
   private var ownStart: UInt64 = 1
-  /// By size; none before the first is freed.
+  /// The units of freed nodes, by size. The array is empty before the first node is freed.
   @exclusivity(unchecked) private var freeUnits: [[UInt64]] = []
-  /// The sizes of which some were freed, so that a new transaction need not look at all.
+  /// The sizes of freed nodes, so that a new transaction need not look at all lists.
   @exclusivity(unchecked) private var freedSizes: [Int] = []
-  /// Bytes of nodes alive in the arena.
+  /// The number of bytes of the nodes in the arena that were not freed.
   @exclusivity(unchecked) package private(set) var liveBytes = 0
 
-  /// What lies from here on was made since the mark: so many units of it are taken.
+  /// All nodes from this unit on were made since the mark. `unitsSinceMark` is the number of their units that are in
+  /// use.
   private var markedUnit = UInt64.max
   private var unitsSinceMark = 0
-  /// The open transaction's nodes that lie before are held: they do not change, and their places are not given again.
+  /// The nodes of the open transaction before this unit are held: they do not change, and their places are not given
+  /// again.
   private var heldUnit: UInt64 = 0
-  /// The holds that last, in the order in which they began; the ends of their nodes grow.
+  /// The holds that have not ended, in the order in which they began. The ends of their nodes increase.
   @exclusivity(unchecked) private var holds: [Hold] = []
 
   private struct Hold {
     let end: UInt64
     /// Nodes that were freed while they were held.
     var freed: [Ref] = []
-    /// Places that were free before, by size, and the sizes of which there are some.
+    /// The places that were free before the hold, by size, and the sizes of which there are any.
     var places: [[UInt64]]
     var sizes: [Int]
   }
 
-  /// Memory was touched up to here.
+  /// The memory was touched up to this unit.
   private var touchedUnit: UInt64 = 1
 
-  /// Beyond what is kept: asked for when a transaction first needs more.
+  /// True if large pages were requested for the memory behind `keptBytes`. A transaction requests them when it first
+  /// needs more.
   private var hasLargePages = false
 
-  /// Memory kept from one transaction to the next.
+  /// The number of bytes of memory that is kept from one transaction to the next.
   private static let keptBytes = 4 << 20
   private static let largePage = 2 << 20
-  /// The nodes there are leave little of it.
+  /// True if the nodes fill more than half of the memory that is kept.
   var isUsedUp: Bool { usedBytes > Self.keptBytes / 2 }
 
-  /// Bytes of nodes, and of room between them.
+  /// The number of bytes of all nodes, with the room between them.
   package var usedBytes: Int { Int(nextUnit) * Ref.unit }
 
   package init(refWidth: RefWidth, capacity: Int) {
@@ -66,12 +70,13 @@ package final class NodeArena {
 
   /// Forgets all nodes and starts the transaction that will be version `birth`.
   ///
-  /// - Throws: `.system` where no range of addresses is left, the first time: who only reads needs none.
+  /// - Throws: `.system` if no range of addresses is left. The range is reserved at the first call, because a handle
+  ///   that only reads needs none.
   package func reset(birth: UInt64) throws(StorageError) {
     let memory = try reserved()
     let used = Int(max(nextUnit, touchedUnit)) * Ref.unit
     if used > Self.keptBytes {
-      // To the end of the last large page, which is there whole.
+      // The range ends with the last large page, which is in memory as a whole.
       let end = (used + Self.largePage - 1) / Self.largePage * Self.largePage
       memory.discard(Self.keptBytes..<min(end, size))
     }
@@ -93,7 +98,7 @@ package final class NodeArena {
     return base
   }
 
-  /// Starts the transaction that will be version `birth`, beside the nodes of those that were sealed.
+  /// Starts the transaction that will be version `birth`. The nodes of sealed transactions stay.
   package func resume(birth: UInt64) {
     forgetFreed()
     touchedUnit = max(touchedUnit, nextUnit)
@@ -103,7 +108,7 @@ package final class NodeArena {
     self.birth = birth
   }
 
-  /// The open transaction's nodes change no more.
+  /// Seals the open transaction: its nodes do not change any more.
   package func seal() {
     forgetFreed()
     ownStart = nextUnit
@@ -115,33 +120,33 @@ package final class NodeArena {
     freedSizes.removeAll(keepingCapacity: true)
   }
 
-  /// Whether a node is the open transaction's.
+  /// True if the node belongs to the open transaction.
   package func owns(_ ref: Ref) -> Bool { ref.isDirty && ref.unit >= ownStart }
 
-  /// Whether a node may change where it is.
+  /// True if the node may change in place.
   func mayEdit(_ ref: Ref) -> Bool { owns(ref) && ref.unit >= heldUnit }
 
-  /// Holds the nodes that there are; answers where they end.
+  /// Holds all nodes that exist now. Returns the unit at which they end.
   func hold() -> UInt64 {
-    // Nodes that are made from here on lie behind the held ones. So free places before them are set aside.
+    // New nodes must lie behind the held ones, so the free places before them are set aside.
     holds.append(Hold(end: nextUnit, places: freeUnits, sizes: freedSizes))
     (freeUnits, freedSizes) = ([], [])
     heldUnit = nextUnit
-    // Places that were set aside are not given by going back to a mark before them.
+    // A return to an earlier mark must not give the places that were set aside.
     markedUnit = .max
     return heldUnit
   }
 
-  /// Holds the nodes before a place only, and none where it is 0.
+  /// Ends the holds of nodes behind `unit`. Only nodes before it stay held; 0 ends all holds.
   func setHeld(to unit: UInt64) {
     while let last = holds.last, last.end > unit {
       holds.removeLast()
       heldUnit = holds.last?.end ?? 0
-      // These places became free after the hold before began, so they lie behind its nodes and can be given again.
+      // These places became free after the earlier hold began, so they lie behind its nodes and can be given again.
       if freeUnits.isEmpty {
         (freeUnits, freedSizes) = (last.places, last.sizes)
       } else {
-        // A size stands there once for each time that its list was empty.
+        // A size is in the list once for each time that the list of its places was empty.
         for units in Set(last.sizes) where !last.places[units].isEmpty {
           if freeUnits[units].isEmpty { freedSizes.append(units) }
           freeUnits[units] += last.places[units]
@@ -155,9 +160,9 @@ package final class NodeArena {
     if freeUnits.isEmpty { freeUnits = Array(repeating: [], count: Ref.maximumLength / Ref.unit + 1) }
   }
 
-  /// Makes a node of `bodyLength` bytes after `refCount` refs.
+  /// Makes a node with `refCount` refs and `bodyLength` bytes behind them.
   ///
-  /// The body's content is undefined until it is written, but for the padding at its end.
+  /// The content of the body is undefined until it is written, except for the padding at its end.
   @_lifetime(borrow self)
   package func make(kind: NodeKind, level: UInt8, refCount: Int, bodyLength: Int) -> NodeWriter {
     let content = NodeView.Layout.size + refCount * refWidth.bytes + bodyLength
@@ -176,7 +181,7 @@ package final class NodeArena {
     return NodeWriter(base, ref: ref, refCount: refCount, refWidth: refWidth, borrowing: self)
   }
 
-  /// Makes a node like another, for who changes some words of it.
+  /// Makes a copy of a node, for callers that change some words of it.
   @_lifetime(borrow self)
   package func make(like node: NodeView) -> NodeWriter {
     let (base, unit) = copy(node)
@@ -184,7 +189,7 @@ package final class NodeArena {
       base, ref: own(base, unit, node), refCount: node.refCount, refWidth: refWidth, borrowing: self)
   }
 
-  /// Copies a node of a plain file; nil where the copy is not what its ref vouches for.
+  /// Copies a node of a plain file. Returns nil if the copy does not have the checksum of `ref`.
   package func makeVerified(_ node: NodeView, _ ref: Ref) -> Ref? {
     let (base, unit) = copy(node)
     let isWhole = UnsafeRawBufferPointer(start: base, count: node.length).bytes.checksum == ref.check
@@ -201,14 +206,14 @@ package final class NodeArena {
     return (base, unit)
   }
 
-  /// Makes a copy of a node the transaction's own.
+  /// Makes a copy of a node one of the transaction's own nodes.
   private func own(_ base: UnsafeMutableRawPointer, _ unit: UInt64, _ node: NodeView) -> Ref {
     let identity = node.identity & ~Ref.maximumBirth | birth
     base.storeBytes(of: identity.littleEndian, toByteOffset: NodeView.Layout.identity, as: UInt64.self)
     return Ref(unit: unit, length: node.length, identity: identity, dirty: true)
   }
 
-  /// Gives a dirty node's space back.
+  /// Frees the space of a dirty node.
   package func free(_ ref: Ref) {
     precondition(owns(ref), "only a transaction's own nodes lie in its part of the arena")
     guard ref.unit >= heldUnit else {
@@ -223,13 +228,13 @@ package final class NodeArena {
     if ref.unit >= markedUnit { unitsSinceMark -= units }
   }
 
-  /// What is made from here on is likely to be freed together.
+  /// Sets a mark. The nodes that are made from here on are likely to be freed together.
   package func mark() {
     markedUnit = nextUnit
     unitsSinceMark = 0
   }
 
-  /// Where all is free again that was made since the mark, nodes of any size may take its place.
+  /// If all nodes made since the mark are free again, lets nodes of any size take their place.
   package func rewind() {
     guard unitsSinceMark == 0, nextUnit > markedUnit else { return }
     touchedUnit = max(touchedUnit, nextUnit)
@@ -254,7 +259,7 @@ package final class NodeArena {
     body(&writer)
   }
 
-  /// The same for what is read before it is changed.
+  /// Changes bytes of a dirty node's body in place. `body` can read the node first.
   func edit<Answer>(_ node: Ref, reading body: (NodeView, borrowing NodeWriter) -> Answer) -> Answer {
     precondition(owns(node), "only a transaction's own nodes change in place")
     let base = start + Int(node.unit) * Ref.unit
@@ -264,7 +269,7 @@ package final class NodeArena {
       view, NodeWriter(base, ref: node, refCount: refCount, refWidth: refWidth, borrowing: self))
   }
 
-  /// Whether so many bytes of values, and the nodes that change with them, still fit.
+  /// True if `bytes` bytes of values, and the nodes that change with them, still fit.
   func hasRoom(for bytes: Int) -> Bool {
     Int(nextUnit) * Ref.unit + bytes + bytes / 8 + 64 * Ref.maximumLength < size
   }
@@ -287,12 +292,12 @@ package final class NodeArena {
   }
 }
 
-/// A new node being filled.
+/// A new node that is being filled.
 package struct NodeWriter: ~Escapable {
   private let base: UnsafeMutableRawPointer
   private let refWidth: Int
   private let bodyOffset: Int
-  /// The node, whose content is what has been written so far.
+  /// The ref of the node. The content of the node is what has been written so far.
   package let ref: Ref
 
   @_lifetime(borrow arena)
@@ -334,7 +339,7 @@ package struct NodeWriter: ~Escapable {
     }
   }
 
-  /// Copies integers to the body, `difference` less each.
+  /// Copies integers to the body and subtracts `difference` from each.
   func copy<Integer: FixedWidthInteger & BitwiseCopyable>(
     _ numbers: RawSpan, at offset: Int, less difference: Integer
   ) {
@@ -343,7 +348,7 @@ package struct NodeWriter: ~Escapable {
     let target = base + bodyOffset + offset
     numbers.withUnsafeBytes { numbers in
       guard let source = numbers.baseAddress else { return }
-      // Without checks in the loop the compiler takes many at a time.
+      // Without checks in the loop, the compiler handles many integers at a time.
       let size = MemoryLayout<Integer>.size
       for place in 0..<numbers.count / size {
         let number = Integer(
@@ -354,7 +359,7 @@ package struct NodeWriter: ~Escapable {
     }
   }
 
-  /// Stores so many words of 2 bytes, each as `word` answers for its place.
+  /// Stores `count` words of 2 bytes. `word` returns the word for each index.
   @inline(__always)
   func storeWords(_ count: Int, at offset: Int, _ word: (Int) -> UInt16) {
     precondition(
@@ -366,7 +371,7 @@ package struct NodeWriter: ~Escapable {
     }
   }
 
-  /// Bytes of the body, to be written.
+  /// Bytes of the body, for writing.
   @_lifetime(borrow self)
   package func bytes(at offset: Int, count: Int) -> MutableRawSpan {
     precondition(

@@ -1,6 +1,7 @@
 /// Bytes of a node's body, to be kept in a view.
 ///
-/// A `RawSpan` that costs nothing to copy: in a struct that crosses modules, each copy of one asks the runtime how.
+/// It is like a `RawSpan`, but costs nothing to copy. A `RawSpan` in a struct that crosses modules asks the runtime at
+/// each copy how to copy it.
 @usableFromInline
 package struct NodeBytes: ~Escapable, BitwiseCopyable {
   @usableFromInline let start: UnsafeRawPointer
@@ -25,7 +26,7 @@ package struct NodeBytes: ~Escapable, BitwiseCopyable {
     }
   }
 
-  /// The little-endian word of 2 bytes at an index of such words.
+  /// The little-endian word of 2 bytes at an index, counted in words.
   @inlinable
   @inline(__always)
   func word(_ index: Int) -> UInt16 {

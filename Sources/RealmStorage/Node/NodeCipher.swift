@@ -1,15 +1,16 @@
 import CRealmSodium
 
-/// Seals nodes and meta pages of an encrypted file. No floor above sees ciphertext.
+/// Seals the nodes and meta pages of an encrypted file. No other folder sees ciphertext.
 ///
-/// A sealed node is a nonce of 24 bytes and the ciphertext; its tag stands in the parent's ref. The associated
-/// data binds file, place and birth, so that no node can be swapped, moved or replayed. The nonce is random, for a commit, because a
-/// place and a birth can come again: a version number that power loss took without a trace is given anew.
+/// A sealed node is a nonce of 24 bytes and the ciphertext; its tag is in the parent's ref. The associated data binds
+/// the file, the place and the birth, so that no node can be swapped, moved or replayed. The nonce is random for each
+/// commit, because a place and a birth can come again: a version number that a power loss took without a trace is given
+/// anew.
 package final class NodeCipher: Sendable {
   static let nonceLength = 24
   private let nodeKey: SecretBytes
   private let metaKey: SecretBytes
-  /// The file's id, as it lies in memory.
+  /// The file's id, with its bytes in the order of the file.
   private let file: (UInt64, UInt64)
 
   /// - Throws: `.invalidKeyLength` unless `key` has 64 bytes.
@@ -23,9 +24,10 @@ package final class NodeCipher: Sendable {
     }
   }
 
-  /// What the nodes of one commit are sealed by. The first of their nonces is random, and the last 8 bytes count on from there:
-  /// of the others XChaCha20 derives the key for a message, so that one is derived for all. Nothing of it is kept for the
-  /// next commit, which may come from a copy of this program's memory.
+  /// The state that seals the nodes of one commit. The first nonce is random. For each further nonce, the first 16
+  /// bytes stay and the last 8 bytes count up. XChaCha20 derives the key of a message from the first 16 bytes, so one
+  /// derivation serves all nodes. Nothing is kept for the next commit, which may come from a copy of this program's
+  /// memory.
   struct Sealing: ~Copyable {
     private let derived = SecretBytes(count: 32)
     private var nonce = [UInt8](repeating: 0, count: nonceLength)
@@ -36,8 +38,8 @@ package final class NodeCipher: Sendable {
       derived.wipe()
     }
 
-    /// Stores the next nonce, and calls with the key that is derived of its first 16 bytes, and with the others as the nonce of
-    /// the ChaCha20 within.
+    /// Stores the next nonce at `out`. Calls `body` with the key that is derived from the nonce's first 16 bytes, and
+    /// with the nonce of the inner ChaCha20, which is made of the other 8 bytes.
     fileprivate mutating func next<Result>(
       _ key: SecretBytes, to out: UnsafeMutableRawPointer,
       _ body: (_ key: UnsafePointer<UInt8>, _ nonce: UnsafePointer<UInt8>) -> Result
@@ -63,7 +65,7 @@ package final class NodeCipher: Sendable {
     private static let counter = 16
   }
 
-  /// Writes nonce and ciphertext to `out` and answers the tag.
+  /// Writes nonce and ciphertext to `out`. Returns the tag.
   func seal(
     _ plain: UnsafeRawBufferPointer, unit: UInt64, birth: UInt64, _ sealing: inout Sealing,
     into out: UnsafeMutableRawPointer
@@ -83,8 +85,9 @@ package final class NodeCipher: Sendable {
     return tag
   }
 
-  /// Writes the node's content to `out` if the tag vouches for it; else leaves `out` as it is, since others may be
-  /// reading there: libsodium wipes what it could not open, so it works on a copy.
+  /// Writes the node's content to `out` and returns true, if the tag vouches for it. Otherwise `out` stays as it is,
+  /// because other threads may be reading there. libsodium wipes its output if it can't open the input, so it works on
+  /// a copy.
   func unseal(
     _ sealed: UnsafeRawPointer, length: Int, ref: Ref, into out: UnsafeMutableRawPointer
   ) -> Bool {
@@ -105,7 +108,7 @@ package final class NodeCipher: Sendable {
     }
   }
 
-  /// 32 bytes that only who has the key can make.
+  /// The code of a meta page: 32 bytes that nobody can make without the key.
   package func authenticate(_ metaPage: [UInt8]) -> [UInt8] {
     var code = [UInt8](repeating: 0, count: 32)
     crypto_generichash(&code, code.count, metaPage, UInt64(metaPage.count), metaKey.base, metaKey.count)

@@ -1,9 +1,9 @@
-/// What a node holds. Stored on disk, never renumber.
+/// The kind of a node's content. The numbers are stored on disk and must never change.
 ///
-/// This floor knows of a kind only whether its nodes are rewritten by most commits; the floors that lay the nodes out
-/// register how to check them (`NodeValidators`).
+/// This folder knows of a kind only whether most commits rewrite its nodes. The folders that define the layouts of
+/// nodes register the checks of their content (`NodeValidators`).
 package enum NodeKind: UInt8, Sendable, CaseIterable {
-  /// The catalogue: the node a version starts from.
+  /// The catalogue: the node that a version starts from.
   case root = 1
   /// Keys and values in order: a leaf of an ordered tree.
   case leaf = 2
@@ -13,20 +13,21 @@ package enum NodeKind: UInt8, Sendable, CaseIterable {
   case chunk = 4
   /// Children of a long value, with the bytes below each.
   case chunkBranch = 5
-  /// Children of a tree by whole numbers, with the rows below each.
+  /// Children of a tree with whole numbers as keys, with the number of rows below each.
   case keyedBranch = 6
-  /// What a table starts from.
+  /// The node that a table starts from.
   case table = 7
   /// Rows of a table: their fixed-size columns, and the refs of the pieces of the others.
   case cluster = 8
-  /// Values of a column of varying size, of some rows of a cluster.
+  /// Values of varying size of one column, for some rows of a cluster.
   case piece = 9
-  /// Numbers in order and the row of each: a leaf of the index of a primary key.
+  /// Numbers in order, and the row of each number: a leaf of the index of a primary key.
   case integerIndex = 10
-  /// Children of a tree by position, with the elements below each.
+  /// Children of a tree by position, with the number of elements below each.
   case positionBranch = 11
 
-  /// Nodes on the path that nearly every commit writes anew stand apart from those that stay.
+  /// True for kinds on the path that nearly every commit writes anew. These nodes are placed apart from those that
+  /// stay.
   package var isShortLived: Bool {
     switch self {
     case .root, .branch, .keyedBranch, .positionBranch, .table: true
@@ -51,10 +52,11 @@ package enum NodeKind: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// Checks of a node's content by kind, run once when a process first touches the node, so that reads need not.
+/// The checks of a node's content, by kind. A check runs once, when a process first touches the node, so that reads
+/// need not check.
 ///
-/// A validator answers whether all that a forged node could break holds: counts, offsets and ends within the node.
-/// It need not know what the node means.
+/// A validator returns true if a forged node could break nothing: all counts, offsets and ends are within the node. It
+/// need not know what the node means.
 package struct NodeValidators: Sendable {
   package typealias Validator = @Sendable (NodeView) -> Bool
   private var validators: [Validator?]

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// The nodes of one file: verifies them at first touch, unseals them where they are sealed, and lends views of them.
+/// The nodes of one file. The store verifies each node at its first touch, unseals it in an encrypted file, and lends
+/// views of it.
 package final class NodeStore: @unchecked Sendable {
-  // Sendable: `regions` changes behind a lock, `current` at once, all else never.
+  // Sendable: `regions` changes under a lock, `current` changes atomically, and nothing else changes.
   package let storage: any Storage
   package let refWidth: RefWidth
   let cipher: NodeCipher?
@@ -14,25 +15,26 @@ package final class NodeStore: @unchecked Sendable {
     set { lockedKnownTree.withLock { $0 = newValue } }
   }
   private let lockedKnownTree = Mutex(Ref.null)
-  /// Nodes that were touched for the first time.
+  /// The number of nodes that were touched for the first time.
   private let touches = Atomic<Int>(0)
-  /// Who has touched so many is going to touch more.
+  /// After this number of touches, a program is likely to touch many more nodes.
   private static let manyTouches = 128
   private let regions: Mutex<Regions>
-  /// What `regions` holds, for readers, who take no lock and count no reference. It holds all that it ever held.
+  /// The value of `regions`, for readers, which take no lock and count no reference. The newest regions keep all
+  /// earlier ones alive.
   private let current: Atomic<Unmanaged<Regions>>
 
-  /// The addresses nodes are read from. Replaced, never changed, when the file outgrows them.
+  /// The addresses that nodes are read from. When the file outgrows them, they are replaced and not changed.
   final class Regions: Sendable {
     let file: Mapping
     let seenMemory: Mapping
     let seen: SeenNodes
     let decrypted: DecryptedNodes?
-    /// Where the content of nodes is read.
+    /// The address of the content of nodes.
     nonisolated(unsafe) let content: UnsafeRawPointer
     let mappedUnits: UInt64
     let refWidth: RefWidth
-    /// Kept, since readers may still use their addresses.
+    /// The earlier regions. They are kept because readers may still use their addresses.
     let outgrown: Regions?
 
     init(file: Mapping, cipher: NodeCipher?, decryptedLimit: Int, outgrown: Regions?) throws(StorageError) {
@@ -72,23 +74,23 @@ package final class NodeStore: @unchecked Sendable {
     self.regions = Mutex(regions)
   }
 
-  /// Bytes a node takes in the file: its content, and a nonce where it is sealed.
+  /// The number of bytes that a node takes in the file: its content, and a nonce if it is sealed.
   package func extent(ofLength length: Int) -> Int { length + (cipher == nil ? 0 : NodeCipher.nonceLength) }
   package func units(ofLength length: Int) -> Int { (extent(ofLength: length) + Ref.unit - 1) / Ref.unit }
 
-  /// Begins reading nodes that end below `end`, a byte of the file; with `arena`, dirty nodes too.
+  /// Makes an access to the nodes that end below `end`, an offset in the file. With `arena`, it reads dirty nodes too.
   @_lifetime(immortal)
   package func access(below end: UInt64, arena: NodeArena? = nil) -> NodeAccess {
     NodeAccess(self, current.load(ordering: .acquiring), end: end, arena: arena)
   }
 
-  /// What may be read below `end`, for as long as somebody keeps the store.
+  /// The nodes that may be read below `end`. It is valid for as long as the caller keeps the store.
   @inline(__always)
   func reach(below end: UInt64) -> NodeReach {
     NodeReach(self, current.load(ordering: .acquiring), end: end, arena: nil)
   }
 
-  /// Follows the storage where the file has outgrown the addresses it was mapped at.
+  /// Takes over the storage's new mapping if the file has outgrown the addresses of the old one.
   package func reserve(_ length: UInt64) throws(StorageError) {
     let size = current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.file.size }
     guard length > UInt64(size) else { return }
@@ -101,20 +103,20 @@ package final class NodeStore: @unchecked Sendable {
     }
   }
 
-  /// Bytes of memory that decrypted nodes take.
+  /// The number of bytes of memory that decrypted nodes take.
   package var decryptedBytes: Int { regions.withLock { $0.decrypted?.residentBytes ?? 0 } }
 
   // MARK: - First touch
 
-  /// Has the system read a node that stands in the file, where it may not be in memory: what can't be read is told of, where a
-  /// look at it would end the process.
+  /// Has the system read a node of the file, which may not be in memory. An unreadable node is an error here, while an
+  /// access through the mapping would end the process.
   func makeReadable(_ ref: Ref) throws(StorageError) {
     do throws(StorageError) {
       try StorageError.askingAgain { () throws(StorageError) in
         try storage.populate(extent(ofLength: ref.length), at: ref.offset)
       }
     } catch {
-      // Anything else says nothing about the bytes.
+      // Other errors say nothing about the bytes.
       throw error.isReadFailure ? corrupted(.unreadable, ref) : error
     }
   }
@@ -151,7 +153,7 @@ package final class NodeStore: @unchecked Sendable {
     guard validators.isValid(view, kind: ref.rawKind) else { throw corrupted(.structure, ref) }
   }
 
-  /// A node's content, verified on a copy of its own: for who writes it again under a new checksum.
+  /// The content of a node, verified on a copy of its own. For callers that write it again under a new checksum.
   package func copyOut(_ ref: Ref) throws(StorageError) -> [UInt8] {
     let stored = try storage.read(extent(ofLength: ref.length), at: ref.offset)
     guard stored.count == extent(ofLength: ref.length) else { throw corrupted(.place, ref) }
@@ -169,7 +171,8 @@ package final class NodeStore: @unchecked Sendable {
     return content
   }
 
-  /// The refs a node holds, verified on a copy: for who can't be sure that the node is not given out meanwhile.
+  /// The refs in a node, verified on a copy. For callers that can't be sure that the node's place is not given out
+  /// meanwhile.
   package func copiedChildren(of ref: Ref) throws(StorageError) -> [Ref] {
     guard ref.level > 0 else { return [] }
     guard ref.isWellFormed, ref.offset >= FilePlace.firstNode else { throw corrupted(.place, ref) }
@@ -181,11 +184,11 @@ package final class NodeStore: @unchecked Sendable {
     }.get()
   }
 
-  /// Takes a node that is about to be written as verified: this process made its bytes. Nobody reads it before it is
-  /// written, and where that fails no ref names it there: its birth is given to no other version, and the same version's
-  /// nodes are taken as verified where they are written then.
+  /// Marks a node that is about to be written as verified, because this process made its bytes. It is not read before
+  /// it is written. If the writing fails, no ref names the node at this place: no other version gets its birth, and if
+  /// the same version is written again, its nodes are adopted at the places where they are written then.
   func adopt(_ ref: Ref, _ content: UnsafeRawPointer) {
-    // The store keeps all regions it ever had.
+    // The store keeps all regions that it ever had.
     let regions = current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0 }
     let place = Int(ref.offset)..<Int(ref.offset) + ref.length
     guard place.upperBound <= regions.file.size else { return }

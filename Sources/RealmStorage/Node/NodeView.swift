@@ -1,9 +1,9 @@
 import CRealmPlatform
 
-/// A node's bytes, for the length of a function.
+/// The bytes of a node, for the length of a function.
 ///
-/// Every node starts with 16 bytes that repeat what its ref says, then the refs of its children, so that recovery,
-/// space accounting and checks need not know kinds (FORMAT.md, "Nodes"):
+/// Every node starts with 16 bytes that repeat the content of its ref, then the refs of its children. So recovery,
+/// space accounting and checks need not know the kinds (FORMAT.md, "Nodes"):
 ///
 ///     offset  size  field
 ///          0     8  identity   as in the ref: birth, kind, level
@@ -13,8 +13,8 @@ import CRealmPlatform
 ///         16  w·n   refs       w = 24, sealed 32
 ///             ...   body       laid out by kind
 ///
-/// - Invariant: the node was vouched for by its ref, its refs lie below and are no younger than it, and its kind's
-///   validator accepted it, before the first view of it was made.
+/// - Invariant: Before the first view of the node was made, its ref vouched for it, its refs were found to point to
+///   lower levels and to nodes that are no younger, and the validator of its kind accepted it.
 package struct NodeView: ~Escapable, BitwiseCopyable {
   enum Layout {
     static let identity = 0
@@ -24,10 +24,10 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     static let size = 16
   }
 
-  // Two words, so that a view is passed in registers.
+  // These are two words, so that a view is passed in registers.
   private let body: UnsafeRawPointer
   private let bodyBytes: Int32
-  /// Offset of the body in the node; its lowest bit tells that refs are sealed, since it is a multiple of 8.
+  /// The offset of the body in the node, which is a multiple of 8. The lowest bit is set if refs are sealed.
   private let shape: UInt32
 
   @_lifetime(borrow owner)
@@ -38,7 +38,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
       base, length: length, refCount: Self.refCount(at: base), refWidth: refWidth, borrowing: owner)
   }
 
-  /// Where the body of a plain file's node stands that has so many refs.
+  /// The offset of the body in a plain file's node with `refCount` refs.
   @inline(__always)
   package static func bodyOffset(refCount: Int) -> Int { Layout.size &+ refCount &* RefWidth.plain.bytes }
 
@@ -47,7 +47,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     Int(UInt16(littleEndian: base.load(fromByteOffset: Layout.refCount, as: UInt16.self)))
   }
 
-  /// With the count of refs known, the view is made without a look at the node.
+  /// Makes the view without a look at the node, because the caller knows the number of refs.
   @inline(__always)
   @_lifetime(borrow owner)
   init<Owner: ~Copyable & ~Escapable>(
@@ -63,7 +63,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
   var base: UnsafeRawPointer { body - bodyOffset }
   @inline(__always)
   private var isSealed: Bool { shape & 1 != 0 }
-  /// Bytes of the body, the padding at its end included.
+  /// The number of bytes of the body, with the padding at its end.
   @inline(__always)
   package var bodyLength: Int { Int(bodyBytes) }
 
@@ -73,10 +73,10 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
   package var level: UInt8 { UInt8(truncatingIfNeeded: identity >> 56) }
   package var birth: UInt64 { identity & Ref.maximumBirth }
 
-  /// Offset of the body in the node.
+  /// The offset of the body in the node.
   @inline(__always)
   package var bodyOffset: Int { Int(shape & ~1) }
-  /// Bytes of the node.
+  /// The number of bytes of the node.
   package var length: Int { bodyOffset + bodyLength }
 
   @inline(__always)
@@ -87,7 +87,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
       check: loadUnchecked(at: at &+ 16), check2: isSealed ? loadUnchecked(at: at &+ 24) : 0)
   }
 
-  /// The first ref from `index` on whose node lies in a transaction's arena.
+  /// The index of the first ref, from `index` on, whose node lies in a transaction's arena.
   @inline(__always)
   func nextDirty(from index: Int) -> Int? {
     let (count, width) = (refCount, isSealed ? RefWidth.sealed.bytes : RefWidth.plain.bytes)
@@ -118,7 +118,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     return Integer(littleEndian: body.loadUnaligned(fromByteOffset: offset, as: Integer.self))
   }
 
-  /// Four little-endian words of the body, by one check.
+  /// Four little-endian words of the body, with one check of the offset.
   @inline(__always)
   package func fourWords(at offset: Int) -> (UInt64, UInt64, UInt64, UInt64) {
     precondition(offset >= 0 && offset <= bodyLength &- 32, "load outside of the node's body")
@@ -136,7 +136,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
   @inline(__always)
   package func bytes(at offset: Int, count: Int) -> RawSpan { part(at: offset, count: count).span }
 
-  /// The same, to be kept.
+  /// Bytes of the body, in a form that can be kept.
   @_lifetime(copy self)
   @inline(__always)
   package func part(at offset: Int, count: Int) -> NodeBytes {
@@ -145,7 +145,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     return _overrideLifetime(NodeBytes(body + offset, count: count, borrowing: self), copying: self)
   }
 
-  /// Asks for a byte of the body that will be read soon, without waiting; nothing is read.
+  /// Asks the processor for a byte of the body that will be read soon. It does not wait and reads nothing.
   @inline(__always)
   package func prefetch(at offset: Int) {
     if offset >= 0, offset < bodyLength { cp_prefetch(body + offset, 1) }
@@ -158,7 +158,8 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     }
   }
 
-  /// What holds of every node, whatever its kind: checked before anything else of it is read.
+  /// True if the header has what every node has, whatever its kind. This is checked before anything else of the node is
+  /// read.
   @inline(__always)
   func hasSoundHeader(for ref: Ref) -> Bool {
     guard identity == ref.identity, UInt32(length) == loadUnchecked(at: Layout.length) as UInt32,
@@ -167,8 +168,9 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
     return (refCount == 0) == (level == 0)
   }
 
-  /// Whether the node of a ref starts here, where one does that was vouched for: two that start at one place differ in
-  /// identity or length.
+  /// True if the node of `ref` starts here.
+  ///
+  /// - Precondition: A verified node starts here. Two nodes that start at one place differ in identity or length.
   @inline(__always)
   static func isNode(of ref: Ref, at base: UnsafeRawPointer) -> Bool {
     UInt64(littleEndian: base.load(fromByteOffset: Layout.identity, as: UInt64.self)) == ref.identity
@@ -176,7 +178,7 @@ package struct NodeView: ~Escapable, BitwiseCopyable {
         == UInt32(truncatingIfNeeded: ref.length)
   }
 
-  /// Refs point down the tree and never to something younger: no cycle can be made of such refs.
+  /// True if all refs point to lower levels and to nodes that are no younger. Such refs can't form a cycle.
   func hasSoundRefs() -> Bool {
     let (birth, level, refCount) = (birth, level, refCount)
     for index in 0..<refCount {

@@ -1,7 +1,7 @@
-/// Where a node is, how long, born when, and what vouches for its content.
+/// The place of a node, its length, its birth and the checksum or tag of its content.
 ///
-/// A ref stands in the parent and says everything needed to trust the child, so a root's ref vouches for a whole
-/// version. In the file it takes 24 bytes, or 32 where nodes are sealed (FORMAT.md, "Refs"):
+/// A ref stands in the parent node and has all that is needed to trust the child, so a root's ref vouches for a whole
+/// version. In the file a ref takes 24 bytes, or 32 if nodes are sealed (FORMAT.md, "Refs"):
 ///
 ///     offset  size  field
 ///          0     8  place      bits 0–40 offset in units of 64 bytes, bit 41 zero in files,
@@ -22,16 +22,17 @@ package struct Ref: Hashable, Sendable, BitwiseCopyable {
     self.check2 = check2
   }
 
-  /// No node: an empty tree.
+  /// The ref of no node: the root of an empty tree.
   package static let null = Ref(place: 0, identity: 0, check: 0, check2: 0)
 
-  /// Bytes of a unit, the grain of a node's place.
+  /// The number of bytes of a unit. Each node starts at a multiple of it.
   package static let unit = 64
   /// The longest node, in bytes of content.
   package static let maximumLength = 256 * 1024
   package static let maximumBirth = UInt64(1) << 48 - 1
 
-  /// Far above what any tree needs, and far enough below what a byte holds that no change of a file passes that.
+  /// The greatest level of a well-formed ref. It is far above the needs of any tree, and far enough below the greatest
+  /// value of a byte that no change of a file exceeds that.
   static let maximumLevel: UInt8 = 128
 
   static let unitMask = UInt64(1) << 41 - 1
@@ -50,28 +51,28 @@ package struct Ref: Hashable, Sendable, BitwiseCopyable {
   }
 
   package var isNull: Bool { place == 0 && identity == 0 }
-  /// The node lies in a transaction's arena, not in the file.
+  /// True if the node lies in a transaction's arena, not in the file.
   package var isDirty: Bool { place & Self.dirtyBit != 0 }
-  /// Place in units of 64 bytes, in the file or in the arena.
+  /// The place in units of 64 bytes, in the file or in the arena.
   package var unit: UInt64 { place & Self.unitMask }
   package var offset: UInt64 { unit * UInt64(Self.unit) }
-  /// Bytes of content, a multiple of 8.
+  /// The number of bytes of the node's content, a multiple of 8.
   package var length: Int { (Int(truncatingIfNeeded: place >> 42) & 0x7fff) * 8 + 8 }
   /// The version that wrote the node.
   package var birth: UInt64 { identity & Self.maximumBirth }
   package var rawKind: UInt8 { UInt8(truncatingIfNeeded: identity >> 48) }
   package var kind: NodeKind? { NodeKind(rawValue: rawKind) }
-  /// 0 for a node without refs, else greater than the level of each node below it.
+  /// The level: 0 for a node without refs, else greater than the level of each node below it.
   package var level: UInt8 { UInt8(truncatingIfNeeded: identity >> 56) }
 
-  /// What the format allows of a ref that stands in a file.
+  /// True if the format allows this ref in a file.
   var isWellFormed: Bool {
     place & (Self.unusedPlaceBits | Self.dirtyBit) == 0 && kind != nil && birth > 0
       && level <= Self.maximumLevel
   }
 }
 
-/// How many bytes a ref takes in a file.
+/// The number of bytes that a ref takes in a file.
 package struct RefWidth: Sendable, Equatable {
   package let bytes: Int
   package static let plain = RefWidth(bytes: 24)

@@ -1,44 +1,47 @@
 /// The bytes of whole pages that a commit is about to write, with its nodes packed into them.
 ///
-/// Of a large run that is filled in its order, a window moves through the pages: those behind it are written, and their
-/// memory takes the next ones. The pages of nodes that stand at the end of the run, and are placed among the others, have
-/// memory of their own.
+/// The bytes of whole pages that a commit is about to write, with its nodes packed into them.
+///
+/// If a run is large and filled in order, a window moves through its pages. The pages behind the window are written,
+/// and their memory is used for the next pages. Some nodes at the end of the run are placed before their turn; the
+/// pages of these nodes have memory of their own.
 package final class RunBuffer {
   private let store: NodeStore
-  /// The pages of the window, then all from `tail` on.
+  /// The memory: the pages of the window, then all pages from `tail` on.
   @exclusivity(unchecked) private var memory: Mapping?
-  /// Where a node is made ready to be sealed.
+  /// The buffer in which a node is prepared for sealing.
   @exclusivity(unchecked) private var plain: UnsafeMutableRawBufferPointer?
-  /// Where a node lies whose pages do not lie together.
+  /// The buffer for a node whose pages are not adjacent in memory.
   @exclusivity(unchecked) private var whole: UnsafeMutableRawBufferPointer?
-  /// Of an encrypted file.
+  /// The sealing of the run's nodes; nil for a plain file.
   @exclusivity(unchecked) private var sealing: NodeCipher.Sealing?
   @exclusivity(unchecked) private var pieces: [Piece] = []
-  /// A word for each page of the run, in it a bit for each unit that a node covers.
+  /// A word for each page of the run. It has a set bit for each unit that a node covers.
   @exclusivity(unchecked) private var covered: [UInt64] = []
-  /// The piece that a node was placed in last.
+  /// The index of the piece in which the last node was placed.
   private var lastPiece = 0
-  /// Pages of the run, counted through all pieces: the first in the window, and the first behind all it will pass.
+  /// Page numbers of the run, counted through all pieces: the first page in the window, and the first page behind all
+  /// pages that the window passes (`tail`).
   private var windowStart = 0
   private var tail = 0
   private var windowPages = 0
 
   private static let leastBytes = 64 << 10
-  /// Memory kept from one run to the next.
+  /// The number of bytes of memory that is kept from one run to the next.
   private static let keptBytes = 1 << 20
-  /// More than the longest node takes.
+  /// The number of bytes of the window. The longest node takes less.
   package static let windowBytes = 1 << 20
 
-  /// Whether what is placed counts as verified.
+  /// True if the store takes the placed nodes as verified.
   private let adopts: Bool
 
   private struct Piece {
     var pages: Range<Int>
-    /// The first of them, counted through all pieces.
+    /// The number of the first of these pages, counted through all pieces.
     var start: Int
   }
 
-  /// Takes bytes for a place in the file.
+  /// A function that takes bytes for an offset in the file.
   package typealias Sink = (_ bytes: RawSpan, _ offset: UInt64) throws(StorageError) -> Void
 
   package init(store: NodeStore, adopts: Bool) {
@@ -65,10 +68,10 @@ package final class RunBuffer {
     whole?.deallocate()
   }
 
-  /// Starts a run that will stand in these pages.
+  /// Starts a run that will be written to these pages.
   ///
-  /// - Parameter inOrderBefore: nodes that stand before this unit in the run will be placed in their order, each when there is
-  ///   room for it (`makeRoom`); nil where nodes are placed in any order.
+  /// - Parameter inOrderBefore: The nodes before this unit of the file will be placed in their order, each when there
+  ///   is room for it (`makeRoom`). If it is nil, nodes are placed in any order.
   package func begin(_ ranges: [Range<Int>], inOrderBefore unit: UInt64? = nil) {
     sealing?.end()
     pieces.removeAll(keepingCapacity: true)
@@ -89,10 +92,10 @@ package final class RunBuffer {
     if size < least || size > max(least, Self.keptBytes) { memory = Self.memory(least) }
   }
 
-  /// A window moves through the run.
+  /// True if a window moves through the run.
   package var isLarge: Bool { tail > 0 }
 
-  /// Moves the window on where a node of a length does not fit into it; what is passed goes to `sink`.
+  /// Moves the window if a node of a length does not fit into it. The pages that the window leaves go to `sink`.
   package func makeRoom(at unit: UInt64, _ length: Int, _ sink: Sink) throws(StorageError) {
     guard isLarge else { return }
     let start = place(of: unit).start
@@ -102,13 +105,13 @@ package final class RunBuffer {
     guard first < tail, min(last, tail - 1) >= windowStart + windowPages else { return }
     try flush(windowStart..<first, sink)
     if start % FilePlace.page != 0 {
-      // The node before it has begun the page.
+      // The node before it has begun this page.
       self.start.copyMemory(from: address(first * FilePlace.page), byteCount: FilePlace.page)
     }
     windowStart = first
   }
 
-  /// Hands out all that was not handed out yet: the pages of the pieces, zero where no node stands.
+  /// Passes all remaining pages of the pieces to `sink`. The pages are zero in units without a node.
   package func finish(_ sink: Sink) throws(StorageError) {
     sealing?.end()
     try flush(windowStart..<tail, sink)
@@ -127,7 +130,7 @@ package final class RunBuffer {
     }
   }
 
-  /// Where a byte of the run lies in memory.
+  /// The address in memory of a byte of the run.
   private func address(_ byte: Int) -> UnsafeMutableRawPointer {
     let page = byte / FilePlace.page
     if page >= tail { return start + byte + (windowPages - tail) * FilePlace.page }
@@ -135,11 +138,11 @@ package final class RunBuffer {
     return start + byte - windowStart * FilePlace.page
   }
 
-  /// Puts a dirty node at `unit` of the file, as one of version `birth`; answers the ref that vouches for it there.
+  /// Puts a dirty node at `unit` of the file, as a node of version `birth`. Returns the ref that vouches for it there.
   ///
-  /// The arena is left alone: others may be reading there.
+  /// The arena does not change, because other threads may be reading there.
   ///
-  /// - Parameter link: names the node's children as they stand in the file.
+  /// - Parameter link: Sets the refs of the node's children to their places in the file.
   package func place(
     _ dirty: Ref, of arena: NodeArena, at unit: UInt64, birth: UInt64,
     _ link: (borrowing PlacedNode) -> Void = { _ in }
@@ -165,7 +168,7 @@ package final class RunBuffer {
       ref.check = node.bytes.checksum
     }
     if adopts { store.adopt(ref, content) }
-    // What is left of the last unit is zero.
+    // The rest of the last unit is zero.
     (target + extent).initializeMemory(as: UInt8.self, repeating: 0, count: bytes.count - extent)
     if isSplit {
       let first = border - bytes.lowerBound
@@ -175,7 +178,7 @@ package final class RunBuffer {
     return ref
   }
 
-  /// Notes the units of a node as covered; answers which bytes of the run they are.
+  /// Marks the units of a node as covered. Returns the range of their bytes in the run.
   private func cover(_ unit: UInt64, _ extent: Int) -> Range<Int> {
     let (start, end) = place(of: unit)
     let units = (extent + Ref.unit - 1) / Ref.unit
@@ -191,11 +194,11 @@ package final class RunBuffer {
     return start..<start + units * Ref.unit
   }
 
-  /// Where a unit stands in the run, and where its piece ends there.
+  /// The offset of a unit in the run, and the offset at which its piece ends.
   private func place(of unit: UInt64) -> (start: Int, end: Int) {
     let (page, rest) = Int(unit).quotientAndRemainder(dividingBy: FilePlace.unitsPerPage)
     if !pieces[lastPiece].pages.contains(page) {
-      // Most often the next one.
+      // Usually it is the next piece.
       let next = lastPiece + 1
       if next < pieces.count, pieces[next].pages.contains(page) {
         lastPiece = next
@@ -231,7 +234,7 @@ package final class RunBuffer {
   }
 }
 
-/// A node that is being placed, whose refs do not name its children in the file yet.
+/// A node that is being placed. Its refs do not name its children in the file yet.
 package struct PlacedNode: ~Copyable, ~Escapable {
   private let content: UnsafeMutableRawPointer
   private let width: RefWidth
@@ -243,7 +246,9 @@ package struct PlacedNode: ~Copyable, ~Escapable {
     self.width = width
   }
 
-  /// Names a child, the one at `place` among its parent's refs, of which there are more.
+  /// Sets the ref at the index `place`.
+  ///
+  /// - Precondition: The node has more than `place` refs.
   package func setRef(_ place: Int, to ref: Ref) {
     let at = content + NodeView.Layout.size + place * width.bytes
     at.storeBytes(of: ref.place.littleEndian, as: UInt64.self)

@@ -1,18 +1,21 @@
 import Synchronization
 
-/// Which nodes this process has verified: per page, the birth of its nodes and a bit for each unit where one starts.
+/// The nodes that this process has verified. For each page, it has the birth of the page's nodes and a bit for each
+/// unit at which a verified node starts.
 ///
-/// A page is written by one commit only, so one birth serves all of its nodes; when the page is recycled its birth
-/// differs and all is verified anew. Memory is taken as pages are read: the table is a range of untouched addresses.
+/// Only one commit writes a page, so one birth serves all of its nodes. When the page is recycled, its birth differs
+/// and all its nodes are verified again. The table is a range of untouched addresses, so it takes memory only as pages
+/// are read.
 ///
-/// Wait-free. A bit may be lost when two threads meet a recycled page at once (the node is then verified again); none
-/// is ever gained, since whoever verified nodes of an older birth held a pin that kept the page from being recycled.
+/// All methods are wait-free. A bit may be lost when two threads find a recycled page at once; the node is then
+/// verified again. No bit is ever set wrongly, because a thread that verified nodes of an older birth held a pin that
+/// kept the page from being recycled.
 struct SeenNodes: @unchecked Sendable {
   // Sendable: every access is atomic.
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
 
   init(_ memory: Mapping) {
-    // Zeroed memory is a table of atomics that hold zero.
+    // Zeroed memory is a table of atomics whose values are zero.
     words = memory.base.assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 

@@ -41,20 +41,20 @@ struct FreePages {
 
   // MARK: - Changes
 
-  /// Notes that a page is free now, which it was not.
+  /// Notes that a page that was taken is free now.
   mutating func insert(_ page: Int) {
     bits[page >> 6] |= 1 << UInt64(page & 63)
     freeCount += 1
     noteRun(around: page)
   }
 
-  /// Notes that a page is taken now, which was free.
+  /// Notes that a page that was free is taken now.
   mutating func remove(_ page: Int) {
     bits[page >> 6] &= ~(1 << UInt64(page & 63))
     freeCount -= 1
   }
 
-  /// Adds free pages behind the last.
+  /// Adds free pages behind the last page.
   mutating func grow(to newCount: Int) {
     guard newCount > count else { return }
     let words = (newCount + 63) / 64
@@ -91,7 +91,7 @@ struct FreePages {
     }
   }
 
-  /// Forgets the free pages, which are taken from now on.
+  /// Notes that all free pages are taken from now on.
   mutating func removeAll() {
     for index in bits.indices { bits[index] = 0 }
     freeCount = 0
@@ -122,7 +122,7 @@ struct FreePages {
     }
   }
 
-  /// The free pages around one, counted as far as a block's length to either side.
+  /// The run of free pages around a free page, counted as far as a block's length to either side.
   private func run(around page: Int) -> Range<Int> {
     let (word, bit) = (page >> 6, UInt64(page & 63))
     var (start, end) = (page, page + 1)
@@ -153,14 +153,16 @@ struct FreePages {
 
   // MARK: - Looking
 
-  /// The first `length` free pages in a row, in stretches that are not being emptied, or in those.
+  /// The first `length` free pages in a row. They lie in stretches that are being emptied if `isEmptied` is true, else
+  /// in other stretches.
   ///
-  /// - Complexity: a step for each block of the range, and for each 64 pages of those that may have such a run.
+  /// - Complexity: one step for each block of the range, and one for each 64 pages of the blocks that may have such a
+  ///   run.
   mutating func firstRun(of length: Int, in range: Range<Int>, emptied isEmptied: Bool = false) -> Range<Int>?
   {
     guard range.count >= length, length > 0 else { return nil }
     let (first, end) = (range.lowerBound >> 6, (range.upperBound + 63) >> 6)
-    // Of a run that begins before the range, the search sees only a part.
+    // The search sees only a part of a run that begins before the range.
     let isCut = range.lowerBound > 0 && contains(range.lowerBound - 1)
     let known = isCut ? run(around: range.lowerBound - 1).upperBound : range.lowerBound
     // The number of free pages directly before the word.

@@ -2,24 +2,27 @@ import Synchronization
 
 /// Moves nodes, so that free space lies together and the end of the file can be given back.
 ///
-/// Runs while the file is far larger than what is held in it. Some commits then write nodes again that did not change,
-/// with all above them, out of stretches that are being emptied (`PageMap`). The nodes are found by a walk through the
-/// newest version that goes on from commit to commit. It reads only nodes that hold refs, and knows no kinds.
+/// The mover runs while the file is far larger than what is held in it. Some commits then write unchanged nodes again,
+/// with all nodes above them, out of stretches that are being emptied (`PageMap`). The nodes are found by a walk
+/// through the newest version that goes on from commit to commit. The walk reads only nodes that hold refs, and does
+/// not depend on their kinds.
 package struct Mover {
   package struct Options: Sendable {
-    /// Pages a file may have beyond 1.35 times what is held; 1.45 times and three of it make moving urgent.
+    /// The number of pages that a file may have beyond 1.35 times what is held. Moving is urgent beyond 1.45 times what
+    /// is held and three times this number.
     package var slack = (1 << 20) / FilePlace.page
-    /// Pages that are emptied together.
+    /// The number of pages that are emptied together.
     package var stretch = (1 << 20) / FilePlace.page
-    /// One commit in so many moves nodes, so that the median commit does not; each while it is urgent.
+    /// The number of commits of which one moves nodes, so that the median commit does not. While moving is urgent, each
+    /// commit moves nodes.
     package var interval = 8
-    /// Bytes of nodes one commit moves, those above them included.
+    /// The bytes of nodes that one commit moves, including the nodes above them.
     package var bytes = 128 << 10
-    /// The same while it is urgent.
+    /// The bytes of nodes that one commit moves while moving is urgent.
     package var urgentBytes = 256 << 10
-    /// Pages of a hole that is worth moving something to.
+    /// The least number of pages of a hole that is worth moving nodes to.
     package var hole = 32
-    /// Nodes with refs that one commit reads to find what to move.
+    /// The number of nodes with refs that one commit reads to find nodes to move.
     package var reads = 128
 
     package init() {}
@@ -27,43 +30,47 @@ package struct Mover {
 
   /// How much larger the file is than what is held in it.
   package enum Pressure: UInt8, AtomicRepresentable, Sendable {
-    /// It fits.
+    /// The size of the file is right, so no node is moved.
     case none
     /// Some commits move nodes.
     case loose
-    /// Each commit does, before the file is half larger than what is held and four slacks more, which is what it may be.
+    /// Each commit moves nodes. This begins before the file reaches its limit, which is one and a half times what is
+    /// held and four times the slack.
     case urgent
   }
 
   private let options: Options
-  /// Where the walk goes on: which child, from the root down.
+  /// The place where the walk goes on, as the index of a child in each node from the root down.
   private var position: [Int] = []
   private var commits = 0
-  /// Commits that moved since stretches were chosen.
+  /// The number of commits that moved nodes since stretches were chosen; `Int.max` if stretches must be chosen before
+  /// nodes are moved.
   private var age = Int.max
-  /// The commit that moves next, where it is not urgent.
+  /// The number of the commit that moves nodes next, while moving is not urgent.
   private var next = 0
-  /// Before this commit nothing will be found to move.
+  /// The number of the commit before which no nodes to move will be found.
   private var restsUntil = 0
   private var movedInRound = 0
-  /// Rounds in a row in which nothing was moved.
+  /// The number of rounds in a row in which no node was moved.
   private var emptyRounds = 0
   private var pinned: UInt64 = 0
-  /// Bytes moved since the file was last made longer for it, and after which commit that was.
+  /// The bytes moved since the file was last made longer for moving. `grownAfter` is the number of the commit after
+  /// which that was.
   private var movedSinceGrowth = Int.max
   private var grownAfter = 0
-  /// Nodes moved so far.
+  /// The number of nodes moved so far.
   package private(set) var movedNodes = 0
   package private(set) var movedBytes = 0
 
-  /// Commits after which what failed is worth another try.
+  /// The number of commits after which a failed attempt is worth another try.
   private static let patience = 64
 
   package init(_ options: Options) { self.options = options }
 
-  /// Counts a commit; answers whether `run` has anything to do for it.
+  /// Counts a commit. Returns whether `run` has anything to do for it.
   ///
-  /// - Parameter pinned: nodes born then or before stay where they are: their space would not be free.
+  /// - Parameter pinned: nodes born in this version or before stay where they are, because their space would not become
+  ///   free.
   package mutating func isDue(_ pressure: Pressure, pinned: UInt64) -> Bool {
     commits += 1
     if pinned != self.pinned { restsUntil = 0 }
@@ -75,12 +82,13 @@ package struct Mover {
     }
   }
 
-  /// Writes some nodes below `root`, the one that is about to be committed, again; answers the root to commit instead.
+  /// Writes again some nodes below `root`, the root that is about to be committed. Returns the root to commit instead.
   ///
-  /// Where a node can't be read, nothing is moved.
+  /// A node that can't be read stays where it is. If a node above moved ones can't be copied, nothing is moved.
   ///
-  /// - Parameter waiting: bytes of nodes that will be written before those of this commit.
-  /// - Parameter grow: makes the file longer by so many pages, where no hole of it takes what should be moved.
+  /// - Parameter waiting: the bytes of nodes that will be written before those of this commit.
+  /// - Parameter grow: makes the file longer by a number of pages, if it has no hole for the nodes that should be
+  ///   moved.
   package mutating func run(
     _ root: Ref, editor: NodeEditor, map: inout PageMap, waiting: Int,
     grow: (inout PageMap, Int) -> Bool
@@ -104,14 +112,15 @@ package struct Mover {
     return moved
   }
 
-  /// Nothing is to be moved.
+  /// Ends the emptying of stretches, because nothing should be moved.
   private mutating func rest(map: inout PageMap) {
     guard age != Int.max else { return }
     age = Int.max
     map.emptyNothing()
   }
 
-  /// Chooses what to empty, now and then.
+  /// Chooses the stretches to empty, if enough commits have moved nodes since the last choice. Returns false if there
+  /// are none.
   private mutating func choose(_ map: inout PageMap) -> Bool {
     // The choice looks at each page, so it is made more seldom in a large file.
     if age < max(4, map.pageCount >> 11) {
@@ -125,8 +134,9 @@ package struct Mover {
     return false
   }
 
-  /// Bytes, `bytes` at most, that may be moved so that the commit still has holes for its nodes. So moving asks a commit
-  /// for no more of the disk: where the file can't be made longer, nothing is moved.
+  /// The number of bytes, at most `bytes`, that may be moved so that the commit still has holes for its nodes; nil if
+  /// there are too few. So a commit needs no more of the disk because of moving: if the file can't be made longer,
+  /// nothing is moved.
   private mutating func room(
     for bytes: Int, beside own: Int, in map: inout PageMap, _ grow: (inout PageMap, Int) -> Bool
   ) -> Int? {
@@ -134,7 +144,7 @@ package struct Mover {
     let least = max(2, pages / 8)
     var found = map.pagesInHoles(of: options.hole, atMost: ownPages + pages) - ownPages
     if found < least {
-      // What was emptied meanwhile may do, next time.
+      // The stretches that were emptied meanwhile may be enough the next time.
       age = Int.max
       let mayGrow =
         movedSinceGrowth >= options.stretch * FilePlace.page / 2 || commits - grownAfter >= Self.patience
@@ -156,7 +166,8 @@ package struct Mover {
     movedSinceGrowth += min(walk.bytes, Int.max - movedSinceGrowth)
     position = walk.position
     guard position.isEmpty else { return }
-    // A whole round in vain: all that was chosen has been moved, or is held by pins, or lies elsewhere than it seems.
+    // A whole round moved nothing. All nodes in the chosen stretches have been moved, are held by pins, or lie
+    // elsewhere than it seems.
     if movedInRound > 0 {
       emptyRounds = 0
     } else {

@@ -1,17 +1,18 @@
-/// One commit's share of a walk that moves nodes.
+/// One commit's share of the walk that moves nodes.
 ///
-/// Nodes are replaced below the transaction's root as a change of their content would: copied into its arena, with all
-/// that stand above them. What was done is undone where a node can't be read in the middle of it.
+/// Nodes are replaced below the transaction's root as a change of their content would replace them: they are copied
+/// into its arena, with all nodes above them. If a node can't be copied in the middle of the walk, what was done is
+/// undone.
 struct MovingWalk {
   private let editor: NodeEditor
   private let pinned: UInt64
   private let maximumBytes: Int
   private let maximumReads: Int
-  /// What is left of the way to where the walk goes on.
+  /// The part that is left of the path to the place where the walk goes on.
   private var resume: ArraySlice<Int>
   private var path: [Int] = []
   private var isStopped = false
-  /// Where the next walk goes on; empty: this one came to the end.
+  /// The place where the next walk goes on; empty if this walk came to the end.
   private(set) var position: [Int] = []
   private(set) var bytes = 0
   private(set) var moved = 0
@@ -19,7 +20,7 @@ struct MovingWalk {
 
   private var made: [Ref] = []
   private var replaced: [Ref] = []
-  /// Refs of the transaction's own nodes that were changed in place, as they were.
+  /// The refs in the transaction's own nodes that were changed in place, with their old values.
   private var changed: [(node: Ref, index: Int, old: Ref)] = []
 
   init(editor: NodeEditor, from position: [Int], pinned: UInt64, bytes: Int, reads: Int) {
@@ -30,7 +31,7 @@ struct MovingWalk {
     resume = position[...]
   }
 
-  /// - Throws: when what was begun could not be finished; nothing has changed then.
+  /// - Throws: the error because of which the walk could not be finished; nothing has changed then.
   mutating func run(_ root: Ref, _ map: PageMap) throws(StorageError) -> Ref {
     do throws(StorageError) {
       let new = try visit(root, map)
@@ -46,7 +47,7 @@ struct MovingWalk {
   }
 
   private mutating func visit(_ ref: Ref, _ map: PageMap) throws(StorageError) -> Ref {
-    // No child is younger than its parent, so nothing below is free to go either.
+    // No child is younger than its parent, so no node below may be moved either.
     if !ref.isDirty, ref.birth <= pinned { return passed(ref) }
     let isMoved =
       !ref.isDirty
@@ -54,7 +55,7 @@ struct MovingWalk {
     guard ref.level > 0 else { return isMoved ? moveLeaf(ref) : ref }
     let isOwn = editor.arena.owns(ref)
     if resume.isEmpty { reads += 1 }
-    // What can't be read stays where it is; whoever needs it is told.
+    // A node that can't be read stays where it is. The code that needs its content gets the error.
     guard var children = try? editor.access().children(of: ref) else { return passed(ref) }
     if isMoved { bytes += ref.length }
     var places: [Int] = []
@@ -87,7 +88,7 @@ struct MovingWalk {
     return try visit(child, map)
   }
 
-  /// The way to where the walk goes on leads nowhere any more.
+  /// Passes over a node. The path to the place where the walk goes on is of no use any more.
   private mutating func passed(_ ref: Ref) -> Ref {
     resume = []
     return ref

@@ -1,29 +1,32 @@
-/// Which stretches of the file are worth emptying, and where the file could end.
+/// The choice of the stretches of the file that are worth emptying, and of the place where the file could end.
 extension PageMap {
-  /// Pages of what is held: reached by the newest version, or waiting for another.
+  /// The number of held pages: those that the units reached by the newest version fill, and those that wait for another
+  /// version.
   package var heldPages: Int {
     (liveUnits + FilePlace.unitsPerPage - 1) / FilePlace.unitsPerPage + waitingCount
   }
 
-  /// Pages the file has beyond so many for each hundred held, but for some, and so many times its slack.
+  /// The number of pages that the file has beyond `percent` for each hundred held pages, and beyond `slacks` times its
+  /// slack. `some` of the held pages are not counted.
   package func excess(_ percent: Int = 135, slacks: Int = 1, besides some: Int = 0) -> Int {
     pageCount - ((heldPages - some) * percent / 100 + slack * slacks)
   }
 
-  /// Pages that are worth cutting off the file together: each change of its length makes the next sync dearer.
+  /// The number of pages that are worth cutting off the file together, because each change of its length makes the next
+  /// sync more expensive.
   var worthCutting: Int { max(slack / 4, pageCount / 32) }
 
-  /// How urgent it is to move nodes. What is too little to be cut off would be moved about without an end; but where a file
-  /// can't grow, that makes long holes of short ones.
+  /// How urgent it is to move nodes. If the excess is too small to be cut off, nodes would be moved about without an
+  /// end, so none are moved. But in a file that can't grow, moving makes long holes of short ones.
   package var pressure: Mover.Pressure {
     guard excess() > (isConfined ? 0 : worthCutting) else { return .none }
     return excess(145, slacks: 3) > 0 ? .urgent : .loose
   }
 
-  /// The page after the last that holds something.
+  /// The page after the last one that holds something.
   package var usedEnd: Int { free.usedEnd }
 
-  /// Whether a node stands in a stretch that is being emptied, with its first page or its last.
+  /// Whether the first or the last page of a node lies in a stretch that is being emptied.
   package func isEmptied(unit: Int, units: Int) -> Bool {
     isEmptied(page: unit / FilePlace.unitsPerPage)
       || isEmptied(page: (unit + units - 1) / FilePlace.unitsPerPage)
@@ -31,28 +34,29 @@ extension PageMap {
 
   func isEmptied(page: Int) -> Bool { free.isEmptied(page) }
 
-  /// Empties nothing any more.
+  /// Notes that no stretch is being emptied any more.
   package mutating func emptyNothing() { free.emptyNothing() }
 
   private struct Stretch {
     var pages: Range<Int>
     var liveUnits = 0
-    /// Pages that nothing moved out of would free: older versions need them.
+    /// The number of pages that moving nodes would not free, because older versions need them.
     var stuck = 0
-    /// Pages of long holes.
+    /// The number of pages in long holes.
     var clean = 0
 
     var livePages: Int { (liveUnits + FilePlace.unitsPerPage - 1) / FilePlace.unitsPerPage }
     var isMovable: Bool { liveUnits > 0 && stuck * 8 <= pages.count }
   }
 
-  /// Chooses what to empty, in stretches of `size` pages; false when nothing is worth it.
+  /// Chooses the stretches to empty, of `size` pages each. Returns false if nothing is worth emptying.
   ///
-  /// From the end of the file as much as long holes elsewhere take up, down to where the file is to end. While long holes
-  /// are few, thinly used stretches besides: emptied, they are such holes.
+  /// At the end of the file it chooses as much as long holes elsewhere take up, down to the place where the file should
+  /// end. While long holes are few, it also chooses thinly used stretches, because they become such holes when they are
+  /// emptied.
   ///
-  /// Nodes born at `pinned` or before stay where they are: a pin keeps their pages anyway. A hole is long that has `run`
-  /// pages.
+  /// Nodes born in version `pinned` or before stay where they are, because a pin keeps their pages anyway. A hole is
+  /// long if it has at least `run` pages.
   package mutating func chooseEmptied(size: Int, run: Int, pinned: UInt64) -> Bool {
     emptyNothing()
     let stretches = stretches(of: size, run: run, pinned: pinned)
@@ -60,7 +64,7 @@ extension PageMap {
     var chosen: [Range<Int>] = []
     var moved = 0
     var rest = stretches[...]
-    // A part of it at a time: what is emptied takes no commits, and they need room.
+    // Only a part is chosen at a time, because commits are not written to what is being emptied, and they need room.
     var over = min(excess(), max(size, pageCount / 8))
     while let last = rest.last, over > 0, last.stuck * 8 <= last.pages.count,
       moved + last.livePages + 2 * run <= (clean - last.clean) * 3 / 4
@@ -81,7 +85,7 @@ extension PageMap {
       gained += stretch.pages.count - stretch.livePages - stretch.clean
     }
     for pages in chosen { for page in pages { free.setEmptied(page, true) } }
-    // What is long already serves at once, but at the end of the file.
+    // Holes that are already long can be used at once, except at the end of the file.
     var holes: [Range<Int>] = []
     free.forEachRun(of: run, in: 2..<(rest.last?.pages.upperBound ?? 2)) { holes.append($0) }
     for hole in holes { for page in hole { free.setEmptied(page, false) } }

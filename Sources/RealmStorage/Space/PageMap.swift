@@ -1,42 +1,43 @@
-/// Which pages of the file are free, which are live, and which wait for a reader.
+/// The map of the pages of the file: which are free, which are live, and which wait for a reader.
 ///
-/// Per page it keeps the version that wrote it and how many of its 64-byte units the newest version reaches. There is
-/// no such list on disk: a writer that has none walks the refs of the versions that are held (`SpaceWalk`).
+/// For each page it keeps the version that wrote the page, and how many of its 64-byte units the newest version
+/// reaches. There is no such list on disk. A writer that has no map walks the refs of the held versions (`SpaceWalk`).
 ///
 /// Invariants:
 /// 1. A page is written by one commit only. It is given out again when nothing that anyone may read lies in it.
-/// 2. A page written at `birth` and freed at `freed` may be read by the versions in `birth..<freed` and by no other.
-///    It is free once none of them is held: by a reader, as published, as the last durable one, or on its way.
+/// 2. A page written at `birth` and freed at `freed` may be read by the versions in `birth..<freed` and by no other. It
+///    is free once none of them is held: by a reader, by a name, as the published version, as the last durable one, or
+///    as one whose commit is in progress.
 package struct PageMap {
-  /// Birth in the upper 48 bits, live units below. Zero: nothing lives there.
+  /// For each page, its birth in the upper 48 bits and the number of its live units below. Zero if nothing lives there.
   private(set) var pages: [UInt64] = []
-  /// What may be given out.
+  /// The pages that may be given out.
   var free = FreePages()
-  /// Units the newest version reaches.
+  /// The number of units that the newest version reaches.
   package private(set) var liveUnits = 0
-  /// Pages that wait, listed under one held version of those that may read them; ascending.
+  /// The pages that wait, each listed under one held version that may read it. The lists are ascending by version.
   private var waiting: [Waiting] = []
   package private(set) var waitingCount = 0
-  /// The last version that a sync has reached: what waits for it is free soon, but where others need it too.
+  /// The last version that a sync has reached. Pages that wait for it are free soon, unless others need them too.
   package var durable = UInt64.max
-  /// The file could not be made longer when that was tried last.
+  /// Whether the file could not be made longer when that was last tried.
   package var isConfined = false
-  /// Pages given out that had held something before.
+  /// The number of pages given out that lay within the file already.
   package var recycledCount = 0
-  /// Pages whose live units changed since they were asked for last, some of them more than once.
+  /// The pages whose live units changed since `takeChanged` was last called, some of them more than once.
   private var changed: [Int] = []
   private static let mostChanged = 1 << 16
-  /// Where the last run ends that was chosen: the next is looked for from here, so that runs follow each other through
-  /// the file.
+  /// The end of the last run that was chosen. The next run is looked for from here, so that runs follow each other
+  /// through the file.
   package internal(set) var cursor = 2
-  /// Short-lived nodes that stand apart from others are put behind this page.
+  /// The page behind which short-lived nodes are put that stand apart from others.
   var home = 2
-  /// Pages a file may have beyond its share of what is held.
+  /// The number of pages that a file may have beyond the allowed multiple of its held pages.
   let slack: Int
-  /// Whether some pages at the end are left free: there is a disk, which may be full.
+  /// Whether some pages at the end are left free, because the file is on a disk, which may be full.
   let keepsReserve: Bool
 
-  /// As many as a small commit most often lets wait.
+  /// The number of pages that a small commit most often lets wait.
   private static let pagesOfCommit = 12
 
   private struct Waiting {
@@ -59,7 +60,7 @@ package struct PageMap {
     free.remove(1)
   }
 
-  /// Pages of the file, free ones included.
+  /// The number of pages of the file, including free ones.
   package var pageCount: Int { pages.count }
   package func liveUnits(ofPage page: Int) -> Int { Int(pages[page] & 0xffff) }
   package func birth(ofPage page: Int) -> UInt64 { pages[page] >> 16 }
@@ -72,7 +73,8 @@ package struct PageMap {
 
   // MARK: - Live units
 
-  /// Notes a node as live. False when another commit's node stands in one of its pages, or more than fits.
+  /// Notes a node as live. Returns false if one of its pages is not in the file, holds a node of another commit, or
+  /// would hold more than fits.
   package mutating func claim(unit: Int, units: Int, birth: UInt64) -> Bool {
     var unit = unit
     let end = unit + units
@@ -91,8 +93,8 @@ package struct PageMap {
     return true
   }
 
-  /// Notes that version `freed` no longer reaches a node. False where no such node can stand there: then the map does
-  /// not tell of this file, and is of no use any more.
+  /// Notes that version `freed` no longer reaches a node. Returns false if no such node can stand there. The map is
+  /// then not that of this file, and is of no use any more.
   package mutating func release(unit: Int, units: Int, freed: UInt64, holders: [UInt64]) -> Bool {
     var unit = unit
     let end = unit + units
@@ -115,8 +117,8 @@ package struct PageMap {
     return true
   }
 
-  /// Notes a node that only older versions reach: its pages wait for them, unless they hold something live or wait
-  /// already. False when they lie outside of the file.
+  /// Notes a node that only older versions reach. Its pages wait for these versions, unless they hold something live or
+  /// wait already. Returns false if they lie outside of the file.
   package mutating func hold(unit: Int, units: Int, birth: UInt64, freed: UInt64, holders: [UInt64]) -> Bool {
     let (first, last) = (unit / FilePlace.unitsPerPage, (unit + units - 1) / FilePlace.unitsPerPage)
     guard first >= 2, last < pages.count else { return false }
@@ -133,9 +135,9 @@ package struct PageMap {
     if changed.last != page, changed.count <= Self.mostChanged { changed.append(page) }
   }
 
-  /// The pages whose live units changed since the last call, ascending; nil where there are more than `limit`.
+  /// The pages whose live units changed since the last call, ascending; nil if there are more than `limit`.
   package mutating func takeChanged(atMost limit: Int) -> [Int]? {
-    // What a large commit took is given back.
+    // The memory that a large commit took is given back.
     defer { changed.removeAll(keepingCapacity: changed.count <= limit) }
     guard changed.count <= Self.mostChanged else { return nil }
     changed.sortFew()
@@ -148,7 +150,8 @@ package struct PageMap {
     return pages
   }
 
-  /// Takes over what another writer's commit did to a page. False where this map can't be what that one knew.
+  /// Takes over what another writer's commit did to a page. Returns false if this map can't be the one that the other
+  /// writer had.
   package mutating func follow(
     page: Int, isNew: Bool, liveUnits live: Int, version: UInt64, holders: [UInt64]
   )
@@ -173,21 +176,21 @@ package struct PageMap {
 
   // MARK: - Waiting pages
 
-  /// Takes no page for free that is not known to be: they are found free again by the next walk.
+  /// Notes all free pages as taken, because they are not known to be free. The next walk finds them free again.
   package mutating func forgetFreePages() { free.removeAll() }
 
   /// Lets all free pages wait until `settle` is called next.
   package mutating func holdFreePages() {
     for page in 2..<max(pages.count, 2) where isFree(page) {
       free.remove(page)
-      // Held by a version that nobody holds.
+      // The pages wait for version 0, which nobody holds.
       wait(WaitingPage(page: page, birth: 0, freed: 0), for: 0)
     }
   }
 
-  /// Frees the pages whose last possible reader is gone. `holders` are all held versions, ascending.
+  /// Frees the pages that no held version may read any more. `holders` are all held versions, ascending.
   package mutating func settle(holders: [UInt64]) {
-    // What waits on is listed under versions that are held, which need not be looked at again.
+    // Pages that go on waiting are listed under held versions, and need not be looked at again.
     var place = 0
     while place < waiting.count {
       guard holders.binarySearch(waiting[place].holder) == nil else {
@@ -219,14 +222,14 @@ package struct PageMap {
     waitingCount += 1
   }
 
-  /// Of the first that is not less.
+  /// The index of the first list whose holder is not less than `holder`.
   private func waitingPlace(of holder: UInt64) -> Int {
     waiting.partitioningIndex { $0.holder >= holder }
   }
 
   // MARK: - Giving out
 
-  /// Gives out pages, growing the file where they lie past its end.
+  /// Gives out pages. The map grows if they lie past the end of the file.
   package mutating func take(_ range: Range<Int>) {
     recycledCount += max(0, min(range.upperBound, pages.count) - range.lowerBound)
     if range.upperBound > pages.count { grow(to: range.upperBound) }
@@ -236,7 +239,7 @@ package struct PageMap {
     }
   }
 
-  /// Notes free pages behind the last one.
+  /// Notes free pages behind the last page.
   package mutating func extend(by count: Int) { grow(to: pages.count + count) }
 
   /// Forgets the pages from `count` on, which are all free: the file ends there now.
@@ -247,7 +250,7 @@ package struct PageMap {
     cursor = min(cursor, count)
   }
 
-  /// Takes back pages given out in vain.
+  /// Takes back pages that were given out in vain.
   package mutating func giveBack(_ range: Range<Int>) {
     for page in range {
       pages[page] = 0

@@ -1,12 +1,12 @@
-/// Builds a page map by walking refs from the roots of the versions that are held.
+/// Builds a page map by walking the refs from the roots of the held versions.
 ///
-/// Only nodes that hold refs are read; what a leaf takes, its ref tells. What the newest version reaches is live; what
-/// only an older one reaches waits for it.
+/// Only nodes that hold refs are read; the ref of a leaf tells how much space the leaf takes. What the newest version
+/// reaches is live. What only an older version reaches waits for that version.
 package struct SpaceWalk {
   private let store: NodeStore
   package private(set) var map: PageMap
   private var claimed: UnitMap
-  /// First units of the nodes walked, to skip what versions share.
+  /// The first units of the nodes that were walked, so that nodes shared by several versions are walked once.
   private var seen: Set<UInt64> = []
 
   package init(store: NodeStore, pageCount: Int, slack: Int) {
@@ -18,7 +18,7 @@ package struct SpaceWalk {
 
   /// Notes all that the newest version reaches.
   ///
-  /// - Throws: `.corrupted` when two nodes claim the same bytes or one can't be read.
+  /// - Throws: `.corrupted` if two nodes claim the same bytes; the error of a node that can't be read.
   package mutating func walkNewest(_ root: Ref, access: borrowing NodeAccess) throws(StorageError) {
     guard !root.isNull else { return }
     let units = store.units(ofLength: root.length)
@@ -31,8 +31,9 @@ package struct SpaceWalk {
     for child in try access.children(of: root) { try walkNewest(child, access: access) }
   }
 
-  /// Notes what an older version reaches besides; called from the newest of them to the oldest. `next` is the version
-  /// walked before it: nodes it does not share were freed by then at the latest.
+  /// Notes what an older version reaches besides. It must be called for the older versions in order, from the newest of
+  /// them to the oldest. `next` is the version walked before this one. Nodes that it does not share with this one were
+  /// freed by then at the latest.
   package mutating func walkOlder(
     _ root: Ref, next: UInt64, holders: [UInt64], access: borrowing NodeAccess
   ) throws(StorageError) {

@@ -1,11 +1,11 @@
-/// Which units of a file are claimed by a node: two nodes that claim one unit were not written by this engine.
+/// The units of a file that are claimed by nodes. Two nodes that claim one unit were not written by this engine.
 package struct UnitMap {
-  /// A bit for each unit of each page.
+  /// One bit for each unit of each page.
   private var pages: [UInt64]
 
   package init(pageCount: Int) { pages = Array(repeating: 0, count: pageCount) }
 
-  /// False when another node claimed some of the units, or they lie outside of the file.
+  /// Claims units for a node. Returns false if another node claimed some of them, or if they lie outside of the file.
   package mutating func claim(unit: Int, units: Int) -> Bool {
     guard UInt64(unit * Ref.unit) >= FilePlace.firstNode, unit + units <= pages.count * FilePlace.unitsPerPage
     else {

@@ -1,4 +1,4 @@
-/// A branch of an ordered tree: its children in the order of their keys, with the entries below each.
+/// A branch of an ordered tree: its children in the order of their keys, with the number of entries below each child.
 ///
 /// Body, after the refs of the children (FORMAT.md, "Branch"):
 ///
@@ -7,7 +7,7 @@
 ///              2·n  separatorEnds  where each separator ends in the separators
 ///                   separators     the least key that may stand in each child; the first is empty
 ///
-/// - Invariant: separators grow; a root has at least two children, any other at least one.
+/// - Invariant: separators ascend; a root has at least two children, and any other branch has at least one.
 package struct BranchNode: ~Escapable {
   let view: NodeView
   package let count: Int
@@ -44,7 +44,8 @@ package struct BranchNode: ~Escapable {
   package func child(_ index: Int) -> Ref { view.ref(index) }
   package func rows(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * index) }
 
-  /// Entries below all children. Forged counts may be any once they are changed: they go around.
+  /// The number of entries below all children. The counts of a forged tree may have any value after a change, so the
+  /// sum wraps around instead of stopping the program.
   package var totalRows: UInt64 {
     var sum: UInt64 = 0
     for index in 0..<count { sum &+= rows(index) }
@@ -61,7 +62,8 @@ package struct BranchNode: ~Escapable {
   /// The child that may hold `key`.
   package func search(_ key: RawSpan) -> Int { search(key, in: 1..<count) }
 
-  /// The same of a key that stands in no child before `first`, and likely not far behind it.
+  /// Returns the child that may hold `key`, a key that stands in no child before `first` and probably not far behind
+  /// it.
   func search(_ key: RawSpan, from first: Int) -> Int {
     let head = key.head
     var (low, step) = (first, 1)
@@ -72,7 +74,7 @@ package struct BranchNode: ~Escapable {
     return search(key, in: low + 1..<max(low + 1, min(low + step, count)))
   }
 
-  /// The last child before or in a range whose separator is not greater.
+  /// The last child, in `range` or directly before it, whose separator is not greater than `key`.
   private func search(_ key: RawSpan, in range: Range<Int>) -> Int {
     let head = key.head
     var (low, high) = (range.lowerBound, range.upperBound)
@@ -87,7 +89,8 @@ package struct BranchNode: ~Escapable {
     TreeChild(separator: separator(index).array, count: rows(index), ref: child(index))
   }
 
-  /// The branch, whose ref is `ref`, with another child that has the same separator and stands as high.
+  /// Replaces a child of this branch, whose ref is `ref`, by a child that has the same separator and the same level.
+  /// Returns the changed branch, with an empty separator.
   func replace(_ child: TreeChild, at index: Int, of ref: Ref, _ editor: NodeEditor) -> TreeChild {
     let total = totalRows &- rows(index) &+ child.count
     let new = editor.change(ref, view) { node in
@@ -97,7 +100,7 @@ package struct BranchNode: ~Escapable {
     return TreeChild(separator: [], count: total, ref: new)
   }
 
-  /// The same of several children.
+  /// Replaces several children of this branch, as `replace(_:at:of:_:)` does for one.
   func replace(_ children: [(index: Int, child: TreeChild)], of ref: Ref, _ editor: NodeEditor) -> TreeChild {
     var total = totalRows
     for (index, child) in children { total = total &- rows(index) &+ child.count }
@@ -118,7 +121,7 @@ package struct BranchNode: ~Escapable {
     }
     var half = children.count / 2
     if total > shape.branchBytes {
-      // Long separators: by bytes, but never fewer than two children a side.
+      // The separators are long, so the children are divided by bytes, but each side gets at least two children.
       var bytes = 0
       half =
         children.firstIndex { child in
@@ -134,7 +137,8 @@ package struct BranchNode: ~Escapable {
   private static func write(_ children: ArraySlice<TreeChild>, _ editor: NodeEditor) -> TreeChild {
     let count = children.count
     let first = children.startIndex
-    // What is less than all separators still belongs to the first child, so its own separator moves up.
+    // Keys that are less than all separators still belong to the first child. So the separator of the first child is
+    // not stored here, but becomes the separator of this branch in its parent.
     let bytes = children.dropFirst().reduce(0) { $0 + $1.separator.count }
     let level = (children.map { $0.ref.level }.max() ?? 0) + 1
     let arena = editor.arena

@@ -1,22 +1,24 @@
-/// Keys collected to be put into an ordered tree at once, in the order of the keys.
+/// Keys that are collected to be put into an ordered tree together, in the order of the keys.
 ///
-/// Putting many keys one by one makes each leaf anew for each of them; a run makes it once.
+/// If many keys are put into a tree one by one, each of them makes its leaf anew. A run makes the leaf once.
 package final class EntryRun {
   private var heap: [UInt8] = []
   private var entries: [Entry] = []
 
   private struct Entry {
-    /// The first 16 bytes of the key, highest first: most comparisons end here.
+    /// The first 16 bytes of the key are in `head` and `second`, the first byte in the highest bits. Most comparisons
+    /// are decided by these two numbers.
     var head: UInt64
     var second: UInt64
     var start: UInt32
     var length: UInt32
   }
 
-  /// More than this and the run is to be put into its tree.
+  /// The size in bytes above which the run is to be put into its tree.
   package static let maximumBytes = 32 << 20
 
-  /// Memory for entries in a transaction that holds so much of nodes: more, since fewer make more trees that are to be joined.
+  /// The bytes of entries that a transaction may hold in memory if it spills above `bytes` of nodes: eight times as
+  /// many, at most 32 MiB. With fewer entries more trees would be made, which have to be joined later.
   static func room(spillingAbove bytes: Int) -> Int { bytes < maximumBytes / 8 ? 8 * bytes : maximumBytes }
 
   package init() {}
@@ -33,7 +35,7 @@ package final class EntryRun {
     heap.append(contentsOf: key)
   }
 
-  /// Takes back the key added last.
+  /// Removes the key that was added last.
   package func removeLast() {
     guard let last = entries.popLast() else { return }
     heap.removeLast(Int(last.length))
@@ -44,7 +46,7 @@ package final class EntryRun {
     entries = []
   }
 
-  /// All keys, in their order.
+  /// All keys in ascending order.
   package func sorted() -> SortedKeys {
     let heap = heap
     let entries = entries.sorted { left, right in

@@ -1,4 +1,4 @@
-/// A branch of a tree by whole numbers: for each child the least key it holds and the rows below it.
+/// A branch of a tree by whole numbers: for each child the least key that it may hold and the number of rows below it.
 ///
 /// Body, after the refs of the children (FORMAT.md, "Keyed branch"):
 ///
@@ -37,7 +37,7 @@ package struct KeyedBranch: ~Escapable, BitwiseCopyable {
   func leastKey(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * index) }
   func rows(_ index: Int) -> UInt64 { view.load(UInt64.self, at: 8 * (count + index)) }
 
-  /// Asks for what is read first of a child that a walk comes to soon, of a cluster its descriptors; answers the child.
+  /// Prefetches the start (in a cluster: the descriptors) of a child that a walk reaches soon. Returns the child, if any.
   @inline(__always)
   @discardableResult
   func prefetchHead(behind index: Int, _ access: borrowing NodeAccess) -> Ref? {
@@ -48,11 +48,11 @@ package struct KeyedBranch: ~Escapable, BitwiseCopyable {
     return child
   }
 
-  /// So many children that memory is kept busy, and so few that they are still in the cache when they are read.
+  /// A walk prefetches so far ahead that memory is busy, and so near that the nodes are still in the cache when read.
   private static let walkAhead = 3
   private static let headBytes = 512
 
-  /// The child that may hold `key`; the first for keys less than all.
+  /// The child that may hold `key`; the first child if the key is less than all least keys.
   @inline(__always)
   func search(_ key: UInt64) -> Int {
     SortedIntegers.last(notGreaterThan: key, in: view.bytes(at: 0, count: 8 * count), count: count)
@@ -62,7 +62,7 @@ package struct KeyedBranch: ~Escapable, BitwiseCopyable {
     KeyedChild(leastKey: leastKey(index), rows: rows(index), ref: child(index))
   }
 
-  /// The branch, whose ref is `ref`, with another child, of the same level as the one it takes the place of.
+  /// Replaces a child of this branch, whose ref is `ref`, by a child of the same level. Returns the changed branch.
   fileprivate func replace(_ child: KeyedChild, at index: Int, of ref: Ref, _ editor: NodeEditor)
     -> KeyedChild
   {
@@ -91,19 +91,20 @@ package struct KeyedChild: Equatable, Sendable {
   }
 }
 
-/// What takes the place of a node: most often one other, of which no list is made.
+/// The nodes that take the place of a node. Most often it is one node, so that case needs no list.
 package enum KeyedNodes {
   case one(KeyedChild)
-  /// None where the node became empty, several where it split.
+  /// No nodes if the node became empty, several if it split.
   case list([KeyedChild])
 }
 
-/// A B+tree by whole numbers whose leaves another floor lays out: it is told how a leaf changes, not what is in it.
+/// A B+tree by whole numbers. A higher layer defines the layout of the leaves: it tells the tree how a leaf
+/// changes, not what is in it.
 ///
-/// A root that is no branch is the only leaf. All operations take time in proportion to the height.
+/// A root that is not a branch is the only leaf. All operations take time in proportion to the height.
 package enum KeyedTree {
-  /// Children of a branch at most: a small commit writes one of each level, so a branch of more would cost it more than the
-  /// level that is saved.
+  /// The most children of a branch. A small commit writes one branch of each level, so longer branches would cost it
+  /// more than the saved level.
   package static let fanOut = 32
 
   /// The leaf that may hold `key`.
@@ -129,12 +130,13 @@ package enum KeyedTree {
       if index + 1 < branch.count { next = branch.leastKey(index + 1) }
       ref = branch.child(index)
     }
-    // Only a forged tree leads back.
+    // Only a forged tree leads back to smaller keys.
     if let next, next <= key { throw access.corrupted(.keyOrder, ref) }
     return (ref, next)
   }
 
-  /// The leaf that may hold `key`, and which keys belong into it: those from `least` up to `next`, zero for the last.
+  /// The leaf that may hold `key`, and the keys that belong into it: from `least` up to but not including `next`, which
+  /// is zero for the last leaf.
   @inline(__always)
   package static func leafAndRange(
     for key: UInt64, in root: Ref, _ access: borrowing NodeAccess
@@ -150,7 +152,7 @@ package enum KeyedTree {
     return (ref, least, next)
   }
 
-  /// The leaf with `position` rows before or in it, and how many of them are before it.
+  /// The leaf with the row that has `position` rows before it, and the number of rows in the leaves before that leaf.
   package static func leaf(
     at position: UInt64, in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (ref: Ref, before: UInt64) {
@@ -167,7 +169,7 @@ package enum KeyedTree {
     return (ref, position - rest)
   }
 
-  /// How many rows stand in leaves before the one that may hold `key`.
+  /// The number of rows in the leaves before the one that may hold `key`.
   package static func rowsBefore(
     leafOf key: UInt64, in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
@@ -181,7 +183,7 @@ package enum KeyedTree {
     return before
   }
 
-  /// How many rows the leaves have; `rowsOfLeaf` answers it for a root that is the only one.
+  /// The number of rows in all leaves. `rowsOfLeaf` returns the number for a root that is the only leaf.
   package static func count(
     _ root: Ref, _ access: borrowing NodeAccess, rowsOfLeaf: (Ref) throws(StorageError) -> UInt64
   ) throws(StorageError) -> UInt64 {
@@ -193,7 +195,7 @@ package enum KeyedTree {
     return rows
   }
 
-  /// Calls `body` with the leaves in order, until it answers false. Answers whether it always answered true.
+  /// Calls `body` with the leaves in order, until it returns false. Returns true if `body` always returned true.
   @discardableResult
   package static func forEachLeaf(
     of root: Ref, _ access: borrowing NodeAccess, _ body: (Ref) throws(StorageError) -> Bool
@@ -207,8 +209,8 @@ package enum KeyedTree {
     return true
   }
 
-  /// Replaces the leaf that may hold `key` by what `change` makes of it: none when it became empty, several when it
-  /// split; nil where it is to stay. Answers the new root. Frees the branches on the way, not the leaf.
+  /// Replaces the leaf that may hold `key` by the leaves that `change` returns: none if it became empty, several if it
+  /// split. If `change` returns nil, the leaf stays. Returns the new root. Frees the branches on the way, not the leaf.
   package static func update(
     _ key: UInt64, in root: Ref, editor: NodeEditor, _ change: (Ref) throws(StorageError) -> KeyedNodes?
   ) throws(StorageError) -> Ref {
@@ -219,10 +221,11 @@ package enum KeyedTree {
     }
   }
 
-  /// The same for many keys, in order: `change` is given each leaf with the range of the keys that belong to it.
+  /// Updates the leaves of many keys, which are in order. `change` gets each leaf with the range of the
+  /// keys that belong to it.
   ///
-  /// - Parameter spills: the leaves are not likely to change again: those of a branch are written where the transaction
-  ///   holds much.
+  /// - Parameter spills: true if the leaves are not likely to change again. Then, if the transaction is large, the
+  ///   leaves of a branch are written to the file early.
   package static func update(
     _ keys: [UInt64], in root: Ref, editor: NodeEditor, spills: Bool = false,
     _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]?
@@ -233,7 +236,7 @@ package enum KeyedTree {
     return try makeRoot(of: children, editor)
   }
 
-  /// The same for all leaves.
+  /// Updates all leaves, as the function above updates the leaves of some keys.
   package static func updateAll(
     in root: Ref, editor: NodeEditor, spills: Bool = false,
     _ change: (Ref) throws(StorageError) -> [KeyedChild]?
@@ -242,8 +245,8 @@ package enum KeyedTree {
     return try makeRoot(of: children, editor)
   }
 
-  /// Replaces the leaf that may hold `key` by the one that `change` answers, which stands as high and has the same keys;
-  /// none where it is to stay. Answers the new root. Frees the branches on the way, not the leaf.
+  /// Replaces the leaf that may hold `key` by the leaf that `change` returns, which has the same level and the same
+  /// keys. If `change` returns nil, the leaf stays. Returns the new root. Frees the branches on the way, not the leaf.
   package static func replace(
     leafOf key: UInt64, in root: Ref, editor: NodeEditor,
     _ change: (Ref, borrowing NodeAccess) throws(StorageError) -> Ref?
@@ -267,7 +270,7 @@ package enum KeyedTree {
     _ change: (Ref, Range<Int>) throws(StorageError) -> [KeyedChild]?
   ) throws(StorageError) -> [KeyedChild]? {
     guard ref.isKeyedBranch else { return try change(ref, range) }
-    // This access ends here, so that decrypted nodes below can leave the cache.
+    // The access ends here, so that decrypted nodes below can leave the cache.
     let entries = try children(of: ref, editor.access())
     let isLowest = !entries.contains { $0.ref.isKeyedBranch }
     if spills, isLowest { editor.arena.mark() }
@@ -300,7 +303,7 @@ package enum KeyedTree {
   ) throws(StorageError) -> [KeyedChild]? {
     guard ref.isKeyedBranch else { return try change(ref) }
     var (children, isChanged): ([KeyedChild], Bool) = ([], false)
-    // This access ends here, so that decrypted nodes below can leave the cache.
+    // The access ends here, so that decrypted nodes below can leave the cache.
     let entries = try Self.children(of: ref, editor.access())
     let isLowest = !entries.contains { $0.ref.isKeyedBranch }
     if spills, isLowest { editor.arena.mark() }
@@ -316,14 +319,14 @@ package enum KeyedTree {
     return children.isEmpty ? [] : makeBranches(children, editor)
   }
 
-  /// Writes those of a branch's leaves that are not written yet, where the transaction holds much.
+  /// If the transaction is large, writes the leaves of a branch that are not written yet.
   static func spill(_ leaves: inout [KeyedChild], _ editor: NodeEditor) throws(StorageError) {
     let refs = try editor.spillIfLarge(leaves.map(\.ref))
     for index in leaves.indices { leaves[index].ref = refs[index] }
     editor.arena.rewind()
   }
 
-  /// Adds leaves whose keys are greater than all there are. Answers the new root.
+  /// Adds leaves whose keys are greater than all keys of the tree. Returns the new root.
   package static func append(_ leaves: [KeyedChild], to root: Ref, editor: NodeEditor) throws(StorageError)
     -> Ref
   {
@@ -388,7 +391,7 @@ package enum KeyedTree {
     return try lowered(root, editor)
   }
 
-  /// A root without the branches above that have a single child.
+  /// Removes the branches at the top that have a single child. Returns the new root.
   private static func lowered(_ root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     var root = root
     while root.isKeyedBranch, let only = try onlyChild(of: root, editor.access()) {
@@ -403,7 +406,7 @@ package enum KeyedTree {
     return branch.count == 1 ? branch.child(0) : nil
   }
 
-  /// As many branches as the children need; appended ones leave full branches behind them.
+  /// Makes as many branches as the children need. If children were appended, the branches before the last two are full.
   static func makeBranches(_ children: [KeyedChild], _ editor: NodeEditor) -> [KeyedChild] {
     guard children.count > fanOut else { return [write(children[...], editor)] }
     return FanOut.parts(of: children.count, most: fanOut).map { write(children[$0], editor) }
@@ -424,9 +427,10 @@ package enum KeyedTree {
     return KeyedChild(leastKey: children[children.startIndex].leastKey, rows: rows, ref: branch.ref)
   }
 
-  /// Verifies the order of keys and the counts; `checkLeaf` answers the rows of a leaf and its least and greatest key.
+  /// Verifies the order of keys and the counts. `checkLeaf` returns the number of rows of a leaf and its
+  /// least and greatest key.
   ///
-  /// Reads each node by a right of its own, so that decrypted nodes can be forgotten behind it.
+  /// Reads each node with a new access, so that decrypted nodes can leave the cache after they are checked.
   package static func check(
     _ root: Ref, _ reader: any NodeReader,
     _ checkLeaf: (Ref, borrowing NodeAccess) throws(StorageError) -> (rows: UInt64, keys: ClosedRange<UInt64>)

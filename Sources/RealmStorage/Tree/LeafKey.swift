@@ -1,4 +1,5 @@
-/// A key of a leaf: what all keys there have in common, and what is its own.
+/// A key of a leaf in two parts: the prefix that all keys of the leaf have in common, and the bytes of this key behind
+/// it.
 struct LeafKey: ~Escapable {
   private let head: RawSpan
   private let tail: RawSpan
@@ -19,7 +20,7 @@ struct LeafKey: ~Escapable {
     if head.byteCount > other.head.byteCount { return other.commonPrefix(self) }
     let common = head.commonPrefix(other.head)
     guard common == head.byteCount else { return common }
-    // What the other's head has more stands against this tail.
+    // The bytes by which the head of `other` is longer are compared with the tail of this key.
     let rest = other.head.extracting(droppingFirst: common)
     let more = tail.commonPrefix(rest)
     guard more == rest.byteCount else { return common + more }

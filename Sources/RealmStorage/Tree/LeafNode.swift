@@ -1,7 +1,7 @@
 /// A leaf of an ordered tree: entries in the order of their keys, byte by byte.
 ///
-/// What all keys have in common at their start stands once. Where all keys, or all values, have one length, no table
-/// of ends is needed: keys of whole numbers pack to a few bytes each. Body (FORMAT.md, "Leaf"):
+/// The prefix that all keys have in common is stored once. If all keys, or all values, have one length, the leaf needs
+/// no table of their ends: then keys made of whole numbers take only a few bytes each. Body (FORMAT.md, "Leaf"):
 ///
 ///     offset  size  field
 ///          0     2  count         at least 1
@@ -9,13 +9,13 @@
 ///          4     2  keyWidth      bytes of each key after the prefix; ffff: see keyEnds
 ///          6     2  valueWidth    bytes of each value; ffff: see valueEnds
 ///          8     p  prefix
-///              2·n  keyEnds       absent where keys have one width: where each key ends in the keys
-///              2·n  valueEnds     absent where values have one width: where each value ends in the values, with
-///                                 bit 15 set where the value starts with the 2-byte index of a ref
+///              2·n  keyEnds       the end of each key in the keys; absent if all keys have one width
+///              2·n  valueEnds     the end of each value in the values; absent if all values have one width;
+///                                 bit 15 is set if the value starts with the 2-byte index of a ref
 ///                   keys          without their prefix
 ///                   values
 ///
-/// - Invariant: a leaf holds as many refs as values that name one, each named once.
+/// - Invariant: a leaf holds as many refs as it has values that name a ref, and each ref is named once.
 package struct LeafNode: ~Escapable {
   enum Layout {
     static let count = 0
@@ -30,7 +30,7 @@ package struct LeafNode: ~Escapable {
   let view: NodeView
   package let count: Int
   let prefixLength: Int
-  /// Nil where keys differ in length.
+  /// Nil if the keys differ in length.
   let keyWidth: Int?
   let valueWidth: Int?
   private let keyEnds: Int
@@ -83,7 +83,8 @@ package struct LeafNode: ~Escapable {
       && refsAreNamedOnce(view, valueEnds: valueEnds, values: end + keyBytes, count: count, width: valueWidth)
   }
 
-  /// Bytes of a heap whose ends only grow, and which has nothing longer than that.
+  /// The number of bytes in a heap of keys or values; nil if its ends descend or if one of its items is
+  /// longer than `longest`.
   private static func heap(
     _ view: NodeView, ends: Int, count: Int, width: UInt16, flag: UInt16, longest: Int
   ) -> Int? {
@@ -97,7 +98,8 @@ package struct LeafNode: ~Escapable {
     return Int(last)
   }
 
-  /// Changes rely on it: what the first and the last key have in common, all have.
+  /// Whether the keys ascend. Changes rely on this order: all keys have in common what the first and the
+  /// last key have in common.
   private static func keysGrow(_ view: NodeView, count: Int) -> Bool {
     let leaf = LeafNode(view)
     if let width = leaf.keyWidth, (1..<8).contains(width) {
@@ -115,7 +117,7 @@ package struct LeafNode: ~Escapable {
     for index in 1..<count {
       let suffix = leaf.suffix(index)
       let head = suffix.head
-      // Most differ in their first bytes.
+      // Most keys differ in their first 8 bytes.
       guard lastHead < head || (lastHead == head && last.compare(suffix) < 0) else { return false }
       (last, lastHead) = (suffix, head)
     }
@@ -166,7 +168,8 @@ package struct LeafNode: ~Escapable {
     return view.bytes(at: keys + start, count: end - start)
   }
 
-  /// Adds the keys at places in order to others, which end at `ends`.
+  /// Appends the keys at the indices `places`, which are in order, to `all`, and the end of each
+  /// key in `all` to `ends`.
   func append(_ places: [UInt16], to all: inout [UInt8], ends: inout [Int]) {
     Gather.keys(
       places, count: count, prefix: prefix, words: keyEndWords(0..<count), width: keyWidth ?? 0,
@@ -193,7 +196,7 @@ package struct LeafNode: ~Escapable {
     return (index == 0 ? 0 : valueEnd(index - 1), Int(word & ~Layout.refFlag), word & Layout.refFlag != 0)
   }
 
-  /// What is stored for a key: bytes, and perhaps a ref.
+  /// The value of a key: bytes, and perhaps a ref.
   @_lifetime(copy self)
   package func value(_ index: Int) -> TreeValue {
     let (start, end, hasRef) = valueBounds(index)
@@ -202,7 +205,7 @@ package struct LeafNode: ~Escapable {
     return TreeValue(bytes: view.bytes(at: values + start + skip, count: end - start - skip), ref: ref)
   }
 
-  /// The place of the ref that a value names among the leaf's; nil where it names none.
+  /// The index, among the refs of the leaf, of the ref that a value names; nil if the value names none.
   func refPlace(_ index: Int) -> Int? {
     let (start, _, hasRef) = valueBounds(index)
     return hasRef ? Int(view.load(UInt16.self, at: values + start)) : nil
@@ -218,12 +221,13 @@ package struct LeafNode: ~Escapable {
 
   // MARK: - Stretches
 
-  /// Bytes of the keys of a range of entries, each without what keys of a prefix's length have in common.
+  /// The bytes of the keys of a range of entries. Of each key the first `prefixLength` bytes, which all keys have in
+  /// common, are not counted.
   func keyBytes(_ range: Range<Int>, _ prefixLength: Int) -> Int {
     suffixes(range).byteCount + range.count * (self.prefixLength - prefixLength)
   }
 
-  /// The length of each suffix of a range that is not empty; nil where they differ.
+  /// The length of each suffix of a range that is not empty; nil if the lengths differ.
   func keyWidth(of range: Range<Int>) -> Int? {
     if let keyWidth { return keyWidth }
     let length = keyLength(range.lowerBound)
@@ -231,7 +235,7 @@ package struct LeafNode: ~Escapable {
     return length - prefixLength
   }
 
-  /// The length of each value of a range that is not empty; nil where they differ.
+  /// The length of each value of a range that is not empty; nil if the lengths differ.
   func valueWidth(of range: Range<Int>) -> Int? {
     if let valueWidth { return valueWidth }
     let length = values(range.lowerBound..<range.lowerBound + 1).byteCount
@@ -242,10 +246,10 @@ package struct LeafNode: ~Escapable {
     return length
   }
 
-  /// The places of the refs that values of a range name.
+  /// The indices, among the refs of the leaf, of the refs that the values of a range name.
   func refPlaces(of range: Range<Int>) -> Range<Int> {
     guard view.refCount > 0 else { return 0..<0 }
-    // They are named in their order.
+    // The values name the refs in order.
     var places: Range<Int>?
     for index in range {
       if let place = refPlace(index) { places = (places?.lowerBound ?? place)..<place + 1 }
@@ -253,7 +257,8 @@ package struct LeafNode: ~Escapable {
     return places ?? 0..<0
   }
 
-  /// Puts the keys of a range one after another, each without its first bytes, which all of them have in common.
+  /// Copies the keys of a range one after another, each without its first `prefixLength` bytes, which
+  /// all keys have in common.
   func copyKeys(_ range: Range<Int>, _ prefixLength: Int, to target: inout MutableRawSpan) {
     let own = prefix.extracting(droppingFirst: min(prefixLength, self.prefixLength))
     Gather.stretch(
@@ -262,7 +267,7 @@ package struct LeafNode: ~Escapable {
       dropping: max(0, prefixLength - self.prefixLength), to: &target)
   }
 
-  /// Where these keys end, if the first begins at `start`.
+  /// Stores where each key of a range ends, if the first one begins at `start`.
   func copyKeyEnds(
     _ range: Range<Int>, _ prefixLength: Int, to node: NodeWriter, at offset: Int, after start: Int
   ) {
@@ -281,11 +286,11 @@ package struct LeafNode: ~Escapable {
     }
   }
 
-  /// Where values of a range end, if the first begins at `start`.
+  /// Stores where each value of a range ends, if the first one begins at `start`.
   func copyValueEnds(_ range: Range<Int>, to node: NodeWriter, at offset: Int, after start: Int) {
     guard let valueWidth else {
       let words = view.bytes(at: valueEnds + 2 * range.lowerBound, count: 2 * range.count)
-      // Their flags stay, as the ends stay below them.
+      // The flags in bit 15 stay, because the ends stay less than the flag.
       let moved = start - valueBounds(range.lowerBound).start
       return node.copy(words, at: offset, less: UInt16(truncatingIfNeeded: -moved))
     }
@@ -294,7 +299,7 @@ package struct LeafNode: ~Escapable {
     }
   }
 
-  /// Where the suffixes of a range end; nothing where all have one width.
+  /// The words that say where the suffixes of a range end; empty if all suffixes have one width.
   @_lifetime(copy self)
   private func keyEndWords(_ range: Range<Int>) -> RawSpan {
     keyWidth == nil
@@ -310,10 +315,10 @@ package struct LeafNode: ~Escapable {
 
   // MARK: - Search
 
-  /// The first entry whose key is not less, and whether its key is the one looked for.
+  /// The first entry whose key is not less than `key`, and whether its key equals `key`.
   package func search(_ key: RawSpan) -> (index: Int, found: Bool) { search(key, from: 0) }
 
-  /// The same of a key that is greater than those before `first`.
+  /// Searches for a key that is greater than all keys before `first`. Returns what `search(_:)` does.
   func search(_ key: RawSpan, from first: Int) -> (index: Int, found: Bool) {
     let common = prefix
     let head = key.extracting(first: min(key.byteCount, prefixLength))
@@ -333,7 +338,7 @@ package struct LeafNode: ~Escapable {
   }
 }
 
-/// What an ordered tree stores for a key: bytes, and perhaps a ref of something larger.
+/// The value that an ordered tree stores for a key: bytes, and perhaps a ref of something larger.
 package struct TreeValue: ~Escapable {
   package let bytes: RawSpan
   package let ref: Ref?
@@ -344,6 +349,6 @@ package struct TreeValue: ~Escapable {
     self.ref = ref
   }
 
-  /// Bytes it takes in a leaf.
+  /// The number of bytes that the value takes in a leaf.
   var storedLength: Int { bytes.byteCount + (ref == nil ? 0 : 2) }
 }

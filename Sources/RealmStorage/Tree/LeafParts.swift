@@ -1,7 +1,8 @@
-/// The entries a leaf is to have: some of one leaf, perhaps a new one, some of another.
+/// The entries that a leaf is to have: the first entries of one leaf, perhaps a new entry, and the last entries of
+/// another leaf.
 ///
-/// Every change of a leaf is of this form: an insertion has the same leaf on both sides, a merge has two. So a change
-/// is made by copying stretches of bytes; nothing is decoded.
+/// Every change of a leaf has this form. An insertion has the same leaf on both sides, and a merge has two leaves. So a
+/// change copies stretches of bytes and decodes nothing.
 struct LeafParts: ~Escapable {
   private let left: LeafNode
   private let leftCount: Int
@@ -12,7 +13,7 @@ struct LeafParts: ~Escapable {
   private let hasNew: Bool
   let count: Int
 
-  /// `leaf` with the entries `replaced` replaced by a new one.
+  /// `leaf` with one new entry in place of the entries `replaced`.
   @_lifetime(copy leaf, copy key, copy value)
   init(_ leaf: LeafNode, replacing replaced: Range<Int>, key: RawSpan, value: TreeValue) {
     self.init(
@@ -54,14 +55,14 @@ struct LeafParts: ~Escapable {
 
   // MARK: - Entries
 
-  /// Places in the left leaf of those of some entries that it has.
+  /// The places in the left leaf of the entries in `range` that come from it.
   private func left(_ range: Range<Int>) -> Range<Int> {
     min(range.lowerBound, leftCount)..<min(range.upperBound, leftCount)
   }
 
   private func hasNew(_ range: Range<Int>) -> Bool { hasNew && range.contains(leftCount) }
 
-  /// Places in the right leaf of those of some entries that it has.
+  /// The places in the right leaf of the entries in `range` that come from it.
   private func right(_ range: Range<Int>) -> Range<Int> {
     let skipped = leftCount + (hasNew ? 1 : 0) - rightStart
     return max(range.lowerBound - skipped, rightStart)..<max(range.upperBound - skipped, rightStart)
@@ -77,7 +78,7 @@ struct LeafParts: ~Escapable {
   // MARK: - Measure
 
   func measure(_ range: Range<Int>) -> LeafMeasure {
-    // Keys are in order, so what the first and the last have in common all have.
+    // The keys are in order, so all of them have in common what the first and the last key have in common.
     let prefixLength = key(range.lowerBound).commonPrefix(key(range.upperBound - 1))
     var measure = LeafMeasure(prefixLength: prefixLength)
     measure.add(left(range), of: left)
@@ -86,7 +87,8 @@ struct LeafParts: ~Escapable {
     return measure
   }
 
-  /// The bytes of keys and values of some entries, without what keys of a prefix's length have in common.
+  /// The bytes of the keys and values of the entries in `range`. Of each key the first `prefixLength` bytes, which all
+  /// keys have in common, are not counted.
   private func bytes(_ range: Range<Int>, _ prefixLength: Int) -> Int {
     let (left, right) = (left(range), right(range))
     let new = hasNew(range) ? newKey.byteCount - prefixLength + newValue.storedLength : 0
@@ -96,7 +98,7 @@ struct LeafParts: ~Escapable {
 
   // MARK: - Making leaves
 
-  /// Makes as many leaves as the entries need, none longer than `limit` unless it holds one entry.
+  /// Makes as many leaves as the entries need. No leaf is longer than `limit`, unless it holds only one entry.
   func makeLeaves(limit: Int, editor: NodeEditor) -> OrderedNodes {
     guard count > 0 else { return .list([]) }
     let measure = measure(0..<count)
@@ -106,13 +108,14 @@ struct LeafParts: ~Escapable {
     return .list(leaves)
   }
 
-  /// False for neighbours that were forged so that one does not follow the other.
+  /// True if the keys of the right part follow those of the left part. It is false for two neighbours in a forged tree
+  /// whose keys are not in order.
   var isInOrder: Bool {
     guard leftCount > 0, leftCount < count else { return true }
     return key(leftCount - 1).array.span.bytes.compare(key(leftCount).array.span.bytes) < 0
   }
 
-  /// The length of the one leaf that would hold all.
+  /// The length of the body of one leaf that holds all entries.
   var totalLength: Int { measure(0..<count).bodyLength }
 
   private func fits(_ measure: LeafMeasure, _ limit: Int, _ editor: NodeEditor) -> Bool {
@@ -125,7 +128,7 @@ struct LeafParts: ~Escapable {
     TreeChild(separator: separator, count: UInt64(range.count), ref: write(range, measure, editor))
   }
 
-  /// Makes leaves of two parts of some entries, each of which may be parted again.
+  /// Makes leaves of two parts of the entries in `range`. A part that does not fit into one leaf is divided again.
   private func part(
     _ range: Range<Int>, _ measure: LeafMeasure, limit: Int, editor: NodeEditor,
     into leaves: inout [TreeChild]
@@ -142,10 +145,11 @@ struct LeafParts: ~Escapable {
     }
   }
 
-  /// An entry added at the end is the next of many: then the full leaf is left as it is.
+  /// The place at which the entries are divided. If the new entry is the last one, more are likely to follow it, so the
+  /// full leaf stays as it is and the new entry begins the next leaf.
   private func splitPoint(_ range: Range<Int>, half: Int, _ prefixLength: Int) -> Int {
     if hasNew, leftCount == range.upperBound - 1, range.lowerBound == 0 { return range.upperBound - 1 }
-    // The first before which half of the bytes stand.
+    // Find the first entry that has at least half of the bytes before it.
     var (low, high) = (range.lowerBound + 1, range.upperBound - 1)
     while low < high {
       let middle = (low + high) / 2
@@ -154,7 +158,7 @@ struct LeafParts: ~Escapable {
     return low
   }
 
-  /// The shortest key that is greater than all before `index` and not greater than the one there.
+  /// The shortest key that is greater than each key before `index` and not greater than the key at `index`.
   private func separator(before index: Int) -> [UInt8] {
     let right = key(index)
     return right.first(key(index - 1).commonPrefix(right) + 1)

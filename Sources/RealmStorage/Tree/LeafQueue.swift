@@ -1,9 +1,9 @@
-/// Gives the leaves of a tree in order, for who makes another tree of them: each branch is freed when it is passed.
+/// Gives the leaves of a tree in order to code that makes another tree of them. It frees each branch when it passes it.
 ///
-/// - Precondition: the tree is the open transaction's own.
+/// - Precondition: the tree belongs to the open transaction.
 struct LeafQueue {
   private let editor: NodeEditor
-  /// What is left of the branches passed, the next last.
+  /// The nodes below the passed branches that are not yet visited; the next one is the last element.
   private var rest: [Ref]
 
   init(_ root: Ref, _ editor: NodeEditor) {
@@ -11,7 +11,7 @@ struct LeafQueue {
     rest = root.isNull ? [] : [root]
   }
 
-  /// The next leaf, which is the caller's to free; nil behind the last.
+  /// The next leaf, which the caller has to free; nil behind the last leaf.
   mutating func next() throws(StorageError) -> Ref? {
     while let ref = rest.popLast() {
       guard ref.level > 0 else { return ref }

@@ -1,11 +1,11 @@
-/// How entries are laid out in the leaf that gets them.
+/// The layout of entries in the leaf that gets them.
 struct LeafMeasure {
-  /// What all keys have in common at their start.
+  /// The number of bytes that all keys have in common at their start.
   let prefixLength: Int
   private(set) var count = 0
-  /// The length of each key after the prefix; nil where they differ.
+  /// The length of each key after the prefix; nil if the lengths differ.
   private(set) var keyWidth: Int?
-  /// The length of each value; nil where they differ, or one names a ref.
+  /// The length of each value; nil if the lengths differ or a value names a ref.
   private(set) var valueWidth: Int?
   private(set) var keyBytes = 0
   private(set) var valueBytes = 0
@@ -22,7 +22,8 @@ struct LeafMeasure {
     if let ref = value.ref { add(ref) }
   }
 
-  /// Entries of a leaf: where none has a ref, and as long as all have one length, without a look at each.
+  /// Adds entries of a leaf. If the leaf has no refs, one length of keys and one length of values, the function does
+  /// not look at each entry.
   mutating func add(_ range: Range<Int>, of leaf: LeafNode) {
     guard !range.isEmpty else { return }
     let refs = leaf.refPlaces(of: range)
@@ -54,7 +55,7 @@ struct LeafMeasure {
   }
 }
 
-/// Writes a leaf of entries of others, a stretch of them at a time.
+/// Writes a leaf from entries of other leaves and from new entries. It copies stretches of entries at once.
 struct LeafWriter: ~Escapable {
   private let node: NodeWriter
   private let measure: LeafMeasure
@@ -62,15 +63,15 @@ struct LeafWriter: ~Escapable {
   private let valueEnds: Int
   private let keys: Int
   private let values: Int
-  // What is written so far: entries, where the last key and the last value end, refs.
+  // What is written so far: the number of entries, the ends of the last key and the last value, and the number of refs.
   private var count = 0
   private var keyEnd = 0
   private var valueEnd = 0
   private var refCount = 0
 
   /// - Parameters:
-  ///   - measure: of what is to be appended.
-  ///   - prefix: a key that begins with what all have in common.
+  ///   - measure: the measure of the entries that will be appended.
+  ///   - prefix: a key that begins with the bytes that all keys have in common.
   @_lifetime(borrow arena)
   init(_ measure: LeafMeasure, prefix: LeafKey, in arena: borrowing NodeArena) {
     typealias Layout = LeafNode.Layout
@@ -88,7 +89,7 @@ struct LeafWriter: ~Escapable {
     prefix.copy(first: measure.prefixLength, to: node, at: Layout.prefix)
   }
 
-  /// The leaf, once all entries are appended.
+  /// The ref of the leaf. All entries must have been appended before.
   var ref: Ref {
     precondition(count == measure.count && refCount == measure.refCount, "a leaf without all of its entries")
     return node.ref
@@ -112,7 +113,7 @@ struct LeafWriter: ~Escapable {
     count += 1
   }
 
-  /// Names a ref where the next value begins.
+  /// Adds a ref to the leaf and stores its index where the next value begins.
   @_lifetime(self: copy self)
   private mutating func append(_ ref: Ref) {
     node.setRef(refCount, to: ref)
@@ -141,7 +142,7 @@ struct LeafWriter: ~Escapable {
     count += range.count
   }
 
-  /// Names the refs of values that were copied where these begin.
+  /// Adds the refs of values that were copied, and stores the index of each where its value begins.
   @_lifetime(self: copy self)
   private mutating func appendRefs(_ range: Range<Int>, of leaf: LeafNode) {
     guard leaf.view.refCount > 0 else { return }

@@ -1,7 +1,8 @@
-/// Bytes too many for a leaf: chunks, and above them branches that tell the bytes below each child.
+/// A value with too many bytes for a leaf. It is stored in chunks. Above them stand branches, which say how many bytes
+/// there are below each child.
 ///
-/// A chunk's body is the count of its bytes in 4 bytes, 4 bytes of zero, and the bytes; a chunk branch's body is the
-/// count of bytes below each child, 8 bytes each (FORMAT.md, "Long values").
+/// The body of a chunk is the number of its bytes (4 bytes), 4 bytes of zero, and the bytes. The body of a chunk branch
+/// is the number of bytes below each child, in 8 bytes each (FORMAT.md, "Long values").
 package enum LongValue {
   static let chunkBytes = 64 * 1024
   static let fanOut = 256
@@ -25,7 +26,7 @@ package enum LongValue {
     return true
   }
 
-  /// Writes the bytes; answers the ref that names them.
+  /// Writes the bytes. Returns the ref that names them.
   package static func write(_ bytes: RawSpan, editor: NodeEditor) -> Ref {
     let arena = editor.arena
     var children: [(length: UInt64, ref: Ref)] = []
@@ -69,19 +70,20 @@ package enum LongValue {
     return sum
   }
 
-  /// All the bytes. Takes time and memory in proportion to them.
+  /// Returns all bytes of the value. Takes time and memory in proportion to their number.
   package static func read(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
-    // No value is longer than the file: a forged one may name one chunk many times.
+    // No value is longer than the file, but a forged value may name one chunk many times.
     let length = try length(ref, access)
     guard ref.isDirty || UInt64(length) <= access.end else { throw access.corrupted(.rows, ref) }
     var bytes: [UInt8] = []
-    // What one node claims earns no more memory than this; the rest comes as the parts do.
+    // The length is only a claim of one node, so no more than 64 MiB are reserved for it. The array grows as the parts
+    // are read.
     bytes.reserveCapacity(min(length, 64 << 20))
     try append(ref, length: length, to: &bytes, access)
     return bytes
   }
 
-  /// The bytes of the first chunk, as many as the start of a long value takes anywhere else.
+  /// The bytes of the first chunk. They are at least as many as any reader of the start of a long value needs.
   @_lifetime(borrow access)
   package static func firstBytes(
     _ ref: Ref, _ access: borrowing NodeAccess
@@ -92,7 +94,8 @@ package enum LongValue {
     return chunk.bytes(at: 8, count: Int(chunk.load(UInt32.self, at: 0)))
   }
 
-  /// Each part has the length its parent tells, and at least a byte, so a forged value takes no longer than a real one.
+  /// Appends the bytes below a node. Each part must have the length that its parent gives, and at least one byte, so
+  /// that a forged value takes no longer to read than a real one.
   private static func append(
     _ ref: Ref, length: Int, to bytes: inout [UInt8], _ access: borrowing NodeAccess
   ) throws(StorageError) {

@@ -1,18 +1,18 @@
-/// A child of a branch: the least key it may hold, how many entries lie below, and the node.
+/// A child of a branch: the least key that it may hold, the number of entries below it, and the ref of its node.
 struct TreeChild {
-  /// Empty for the first child of a tree.
+  /// The separator is empty for the first child of a tree.
   var separator: [UInt8]
   var count: UInt64
   var ref: Ref
 }
 
-/// What takes the place of a node of an ordered tree: most often one other, of which no list is made.
+/// The nodes that take the place of a node of an ordered tree. Most often it is one node, so that case needs no list.
 enum OrderedNodes {
   case one(TreeChild)
-  /// None where the node became empty, several where it split.
+  /// No nodes if the node became empty, several if it split.
   case list([TreeChild])
 
-  /// The one, if it is one.
+  /// The node, if it is the only one; else nil.
   var only: TreeChild? {
     switch self {
     case .one(let child): child

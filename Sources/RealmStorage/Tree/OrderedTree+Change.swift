@@ -1,11 +1,11 @@
 extension OrderedTree {
-  /// What is done to a key.
+  /// The change of the value of a key.
   fileprivate enum Change: ~Escapable {
     case set(TreeValue)
     case remove
   }
 
-  /// Sets the value of a key; answers the new root. What an old value's ref named is the caller's to free.
+  /// Sets the value of a key. Returns the new root. If the old value named a ref, the caller frees what that ref names.
   package static func set(
     _ value: TreeValue, for key: RawSpan, in root: Ref, shape: TreeShape = .standard, editor: NodeEditor
   ) throws(StorageError) -> Ref {
@@ -18,7 +18,7 @@ extension OrderedTree {
     return try self.root(of: update(key, .set(value), in: root, shape, editor), shape, editor)
   }
 
-  /// Removes a key; answers the new root, the old one if the key was not there.
+  /// Removes a key. Returns the new root, which is the old one if the tree does not have the key.
   package static func remove(
     _ key: RawSpan, from root: Ref, shape: TreeShape = .standard, editor: NodeEditor
   ) throws(StorageError) -> Ref {
@@ -26,7 +26,7 @@ extension OrderedTree {
     return try removeFound(key, from: root, shape: shape, editor: editor)
   }
 
-  /// The same of a key that is there.
+  /// Removes a key that is in the tree. Returns the new root.
   static func removeFound(
     _ key: RawSpan, from root: Ref, shape: TreeShape = .standard, editor: NodeEditor
   ) throws(StorageError) -> Ref {
@@ -40,7 +40,8 @@ extension OrderedTree {
     }
   }
 
-  /// Adds levels until one node is left, and takes away those with a single child.
+  /// Makes a root above the nodes: adds levels until one node is left, and then removes branches that have a single
+  /// child.
   static func root(of children: [TreeChild], _ shape: TreeShape, _ editor: NodeEditor) throws(StorageError)
     -> Ref
   {
@@ -103,7 +104,8 @@ extension OrderedTree {
     return made
   }
 
-  /// The leaf with another ref in the place of one that stands as high, where no other byte changes; else nil.
+  /// Replaces the ref of an entry if the new ref has the same level and no other byte of the entry changes. Returns the
+  /// changed leaf, else nil.
   private static func replaceRef(
     of index: Int, in leaf: LeafNode, _ ref: Ref, _ value: borrowing TreeValue, _ editor: NodeEditor
   ) -> Ref? {
@@ -137,7 +139,8 @@ extension OrderedTree {
     return .list(replace(index..<index + 1, of: branch, ref, with: children, shape, editor))
   }
 
-  /// Joins a child that became small with a neighbour; nil where neither fits one node with it.
+  /// Joins a child that became small with a neighbour. Returns nil if it does not fit into one node with either
+  /// neighbour.
   private static func joinWithNeighbour(
     _ child: TreeChild, at index: Int, of branch: BranchNode, _ ref: Ref, _ shape: TreeShape,
     _ editor: NodeEditor
@@ -157,12 +160,12 @@ extension OrderedTree {
     return nil
   }
 
-  /// False for leaves that are too long together: most neighbours are.
+  /// Returns false for two leaves that are too long to be joined, as most neighbours are.
   private static func mayJoin(_ one: Ref, _ other: Ref, _ shape: TreeShape) -> Bool {
     one.isBranch || one.length + other.length <= shape.leafBytes * 9 / 10
   }
 
-  /// Answers what takes the place of both; nil when they had better stay as they are.
+  /// Joins two neighbours. Returns the nodes that take their place, or nil if they had better stay as they are.
   private static func join(
     _ left: TreeChild, _ right: TreeChild, _ shape: TreeShape, _ editor: NodeEditor
   ) throws(StorageError) -> [TreeChild]? {
@@ -172,7 +175,7 @@ extension OrderedTree {
     let access = editor.access()
     if left.ref.isBranch {
       let (first, second) = (BranchNode(try access.node(left.ref)), BranchNode(try access.node(right.ref)))
-      // A branch with one child shares its neighbour's children even where two branches are needed for them.
+      // A branch with one child takes children from its neighbour, even if the children need two branches.
       let isPoor = min(first.count, second.count) < 2
       guard isPoor || (first.count + second.count <= shape.fanOut && length <= shape.branchBytes * 9 / 10)
       else {
@@ -185,7 +188,7 @@ extension OrderedTree {
       made = BranchNode.make(children, shape: shape, editor: editor)
     } else {
       let parts = LeafParts(try leaf(left.ref, access), try leaf(right.ref, access))
-      // Without their prefixes the two may be longer than apart.
+      // One leaf may be longer than the two together, because its prefix may be shorter.
       guard parts.isInOrder, parts.totalLength <= shape.leafBytes else { return nil }
       made = parts.makeLeaves(limit: shape.leafBytes, editor: editor).all
     }

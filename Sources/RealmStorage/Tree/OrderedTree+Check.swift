@@ -1,8 +1,9 @@
 extension OrderedTree {
-  /// Verifies a whole tree: order of keys, separators and counts. Each node is touched, so each is verified too; by a
-  /// right of its own, so that decrypted nodes can be forgotten behind it.
+  /// Verifies a whole tree: the order of its keys, its separators and its counts. The function reads each node, so each
+  /// node is verified too. It reads each node with a new access, so that decrypted nodes can leave the cache after they
+  /// are checked.
   ///
-  /// `visit` is called with each value that names a ref. Answers how many entries there are.
+  /// Calls `visit` with each value that names a ref. Returns the number of entries.
   package static func check(
     _ root: Ref, _ reader: any NodeReader,
     visit: (TreeValue, borrowing NodeAccess) throws(StorageError) -> Void

@@ -1,8 +1,9 @@
 extension OrderedTree {
-  /// Keeps the entries that are chosen, in full leaves; answers the new root. Takes time in proportion to all entries.
+  /// Keeps the entries that `choose` selects, in full leaves. Returns the new root. Takes time in proportion to the
+  /// number of all entries.
   ///
-  /// - Parameter choose: adds the places of those of a leaf that stay, in order.
-  /// - Throws: `.corrupted` where an entry has a ref: the tree is to be one of keys and bytes.
+  /// - Parameter choose: appends the indices of the entries of a leaf that stay, in order.
+  /// - Throws: `.corrupted` if an entry has a ref. The values of the tree must be bytes alone.
   package static func filter(
     _ root: Ref, shape: TreeShape = .standard, editor: NodeEditor,
     _ choose: (borrowing LeafNode, inout [UInt16]) throws(StorageError) -> Void
@@ -18,10 +19,10 @@ extension OrderedTree {
   private struct Filter {
     var builder: TreeBuilder
     let editor: NodeEditor
-    /// The last key of the leaf before.
+    /// The last key of the leaf that was read before.
     private var last: [UInt8] = []
     private var places: [UInt16] = []
-    /// Entries with values have come: from then on entries are added one by one.
+    /// True if a leaf with values was read. From then on entries are added one by one.
     private var haveValues = false
 
     init(builder: TreeBuilder, editor: NodeEditor) {
@@ -29,7 +30,7 @@ extension OrderedTree {
       self.editor = editor
     }
 
-    /// Reads each node by a right of its own, so that decrypted ones can be forgotten.
+    /// Reads each node with a new access, so that decrypted nodes can leave the cache.
     mutating func walk(
       _ ref: Ref, _ choose: (borrowing LeafNode, inout [UInt16]) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -42,11 +43,12 @@ extension OrderedTree {
       _ ref: Ref, _ access: borrowing NodeAccess,
       _ choose: (borrowing LeafNode, inout [UInt16]) throws(StorageError) -> Void
     ) throws(StorageError) {
-      // The leaf goes with all below it, so its values must name nothing.
+      // The leaf is freed with all nodes below it, so its values must not name refs.
       guard ref.level == 0 else { throw access.corrupted(.structure, ref) }
       let leaf = try OrderedTree.leaf(ref, access)
       haveValues = haveValues || leaf.valueWidth != 0
-      // Within a leaf keys are in order; only forged leaves do not follow one another.
+      // Within a leaf the keys are in order. Only in a forged tree do the keys of a leaf not follow those of the leaf
+      // before.
       guard last.isEmpty || last.span.bytes.compare(leaf.key(0).span.bytes) < 0 else {
         throw access.corrupted(.keyOrder, ref)
       }

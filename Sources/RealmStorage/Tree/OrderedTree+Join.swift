@@ -1,7 +1,7 @@
 extension OrderedTree {
-  /// Makes one tree of several, which it frees.
+  /// Makes one tree of several trees, and frees these.
   ///
-  /// - Precondition: they are the open transaction's own, their keys differ, and have no values.
+  /// - Precondition: the trees belong to the open transaction, have no key in common, and their keys have no values.
   static func join(
     _ trees: [Ref], shape: TreeShape = .standard, editor: NodeEditor
   ) throws(StorageError) -> Ref {
@@ -22,7 +22,8 @@ extension OrderedTree {
     return try builder.finish()
   }
 
-  /// The run whose next key is the least, and the next key of another up to which its keys come first.
+  /// The run whose next key is the least, and the least next key of the other runs. The keys of the first run that are
+  /// less than this bound come first.
   private static func least(of runs: [Run]) -> (place: Int, bound: [UInt8]?)? {
     guard !runs.isEmpty else { return nil }
     var (least, second) = (0, Int?.none)
@@ -36,22 +37,22 @@ extension OrderedTree {
     return (least, second.map { runs[$0].head })
   }
 
-  /// So few keys are added one by one: what a leaf has in common is looked for anew where more are added at once.
+  /// Below this number keys are added one by one, because adding a stretch computes the common prefix of the leaf anew.
   private static let shortStretch = 16
 
   private static func isLess(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     one.span.bytes.compare(other.span.bytes) < 0
   }
 
-  /// A tree whose first entries went into the other one.
+  /// A tree whose first entries were moved into the new tree.
   private struct Run {
     var leaves: LeafQueue
     var leaf = Ref.null
-    /// The next entry of the leaf, and its key.
+    /// The index of the next entry in the leaf, and the key of that entry.
     var next = 0
     var head: [UInt8] = []
 
-    /// Goes to the next leaf; false behind the last.
+    /// Moves to the next leaf. Returns false behind the last leaf.
     mutating func open(_ editor: NodeEditor) throws(StorageError) -> Bool {
       guard let leaf = try leaves.next() else { return false }
       self.leaf = leaf
@@ -61,7 +62,8 @@ extension OrderedTree {
       return true
     }
 
-    /// Adds the keys of the leaf that are less than a bound; false where there is none left in the tree.
+    /// Adds the keys of the current leaf that are less than `bound` to the new tree. Returns false if no keys are left
+    /// in this tree.
     mutating func move(
       below bound: [UInt8]?, to builder: inout TreeBuilder, _ editor: NodeEditor
     ) throws(StorageError) -> Bool {

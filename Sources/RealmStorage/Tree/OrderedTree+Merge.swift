@@ -1,16 +1,16 @@
 extension OrderedTree {
-  /// Puts keys into a tree; answers the new root. Each leaf and branch on the way is made once.
+  /// Puts keys into a tree. Returns the new root. Each leaf and each branch on the way is made once.
   ///
-  /// `value` answers the bytes to store for a key, from those stored before, if any, and how often
-  /// the key is among them. It may be asked more than once for a key.
+  /// `value` returns the bytes to store for a key. It gets the bytes that are stored already, if there are any, and how
+  /// often the run has the key. It may be called more than once for a key.
   ///
-  /// - Throws: `.limitExceeded` for a key too long.
+  /// - Throws: `.limitExceeded` if a key is too long.
   package static func merge(
     _ run: SortedKeys, into root: Ref, shape: TreeShape = .standard, editor: NodeEditor,
     value: @escaping (_ old: [UInt8]?, _ repeats: Int) -> [UInt8]
   ) throws(StorageError) -> Ref {
     guard run.count > 0 else { return root }
-    // Before anything is freed.
+    // The keys are checked before any node is freed.
     for index in 0..<run.count { try check(run.key(index), editor) }
     let merge = Merge(run: run, shape: shape, editor: editor, value: value)
     if root.isNull {
@@ -40,7 +40,8 @@ extension OrderedTree {
       let changes = changes(range, in: branch)
       var made: [(index: Int, children: [TreeChild])] = []
       made.reserveCapacity(changes.count)
-      // Most leaves that get keys stay one, so that the branch stays as it is but for where they stand.
+      // Most leaves that get keys stay one leaf. Then the branch stays as it is, except for the refs and counts of
+      // these leaves.
       var areOnes = true
       for (place, change) in changes.enumerated() {
         if place + 1 < changes.count {
@@ -68,7 +69,7 @@ extension OrderedTree {
       return BranchNode.make(children, shape: shape, editor: editor)
     }
 
-    /// The children that get keys, and which.
+    /// The children that get keys, and the keys that each of them gets.
     private func changes(_ range: Range<Int>, in branch: BranchNode) -> [(index: Int, keys: Range<Int>)] {
       var changes: [(index: Int, keys: Range<Int>)] = []
       var (start, index) = (range.lowerBound, 0)
@@ -92,7 +93,8 @@ extension OrderedTree {
         editor.free(ref)
         return [whole]
       }
-      // As full as they can be while all are alike: else the last would be nearly empty.
+      // The leaves are as full as they can be while all have about the same length. Otherwise the last leaf would be
+      // nearly empty.
       let length = leaf.view.bodyLength + added
       let leaves = (length + shape.leafBytes - 1) / shape.leafBytes
       var target = shape
@@ -119,8 +121,8 @@ extension OrderedTree {
       return builder.finishLeaves()
     }
 
-    /// The leaf with the keys between its own, where one leaf holds all and its own take no more room there than a half more:
-    /// then they are copied in stretches.
+    /// Puts the keys between the entries of a leaf, which are copied in stretches. Returns the new leaf. Returns nil if
+    /// one leaf does not hold all entries, or if the old entries would take more than half as much room again.
     private func insert(_ range: Range<Int>, to leaf: LeafNode) -> TreeChild? {
       let entries = entries(range, in: leaf)
       let values = entries.values.span.bytes
@@ -153,13 +155,13 @@ extension OrderedTree {
       return TreeChild(separator: [], count: UInt64(measure.count), ref: writer.ref)
     }
 
-    /// A key of the run, and where it goes in a leaf.
+    /// A key of the run, and its place in a leaf.
     private struct Entry {
-      /// Which of those with this key is the first.
+      /// The index in the run of the first entry with this key.
       var key: Int
-      /// The first of the leaf's keys that is not less.
+      /// The index of the leaf's first key that is not less than this key.
       var place: Int
-      /// The first of them that is greater.
+      /// The index of the leaf's first key that is greater than this key.
       var next: Int
       var value: Range<Int>
     }
@@ -191,7 +193,7 @@ extension OrderedTree {
       run.key(index).compare(key.span.bytes)
     }
 
-    /// Moves past all entries with the key at `next`; answers how many there are.
+    /// Moves `next` past all entries with the key at `next`. Returns the number of these entries.
     private func skipRepeats(_ next: inout Int, _ end: Int) -> Int {
       let first = next
       let key = run.key(first)

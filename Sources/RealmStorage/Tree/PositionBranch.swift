@@ -1,4 +1,4 @@
-/// A branch of a tree by position: for each child the count of the elements below it.
+/// A branch of a tree by position: its children, with the number of elements below each child.
 ///
 /// Body, after the refs of the children (FORMAT.md, "Position branch"):
 ///
@@ -17,7 +17,7 @@ package struct PositionBranch: ~Escapable, BitwiseCopyable {
     count = view.refCount
   }
 
-  /// - Throws: `.corrupted`; `.unknownFeature` for a branch with flags.
+  /// - Throws: `.corrupted`; `.unknownFeature` if the branch has flags.
   @inline(__always)
   @_lifetime(borrow access)
   init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
@@ -59,15 +59,15 @@ package struct PositionBranch: ~Escapable, BitwiseCopyable {
     return entries
   }
 
-  /// How many elements stand below the branch.
+  /// The number of elements below the branch.
   var total: UInt64 {
     var sum: UInt64 = 0
     for index in 0..<count { sum &+= elements(index) }
     return sum
   }
 
-  /// The child that holds a position, or the last child for positions behind all; and how many elements stand before the
-  /// child.
+  /// The child that holds a position, or the last child if the position is behind all elements; and the number of
+  /// elements before that child.
   @inline(__always)
   func search(_ position: UInt64) -> (index: Int, before: UInt64) {
     var (index, before) = (0, UInt64(0))
@@ -80,7 +80,7 @@ package struct PositionBranch: ~Escapable, BitwiseCopyable {
     return (index, before)
   }
 
-  /// The branch, whose ref is `ref`, with another child that stands as high as the one it takes the place of.
+  /// Replaces a child of this branch, whose ref is `ref`, by a child of the same level. Returns the changed branch.
   func replace(_ child: PositionChild, at index: Int, of ref: Ref, _ editor: NodeEditor) -> PositionChild {
     let sum = total &- elements(index) &+ child.count
     let new = editor.change(ref, view) { node in

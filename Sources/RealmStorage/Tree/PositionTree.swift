@@ -1,26 +1,26 @@
-/// A B+tree of elements that are found by their position. Another floor lays the leaves out: this one is told how many
-/// elements a leaf has, and what a leaf becomes.
+/// A B+tree of elements that are found by their position. A higher layer defines the layout of the leaves. It tells
+/// this tree how many elements a leaf has and which leaves replace a leaf that changes.
 ///
-/// A root that is no branch is the only leaf, and a null root is an empty tree. An operation on one position takes time in
-/// proportion to the height.
+/// A root that is not a branch is the only leaf, and a null root is an empty tree. An operation on one position takes
+/// time in proportion to the height.
 package enum PositionTree {
   /// The most children of a branch.
   package static let fanOut = 32
-  /// A branch with fewer children is joined with a neighbour where both fit into one.
+  /// A branch with at most this number of children is joined with a neighbour if both fit into one branch.
   private static let fewChildren = 8
-  /// All elements of a tree are fewer.
+  /// The number of elements of a tree is less than this number.
   static let maximumCount = UInt64(1) << 62
 
-  /// A leaf, and where it stands.
+  /// A leaf and its position in the tree.
   package struct Place {
     package var leaf: Ref
-    /// How many elements stand before the leaf.
+    /// The number of elements before the leaf.
     package var before: UInt64
-    /// How many elements the branch above counts in the leaf; nil for a root that is the only leaf.
+    /// The number of elements in the leaf, as the branch above it counts them; nil for a root that is the only leaf.
     package var count: UInt64?
   }
 
-  /// The leaf that holds a position, or the last leaf for positions behind all.
+  /// The leaf that holds a position, or the last leaf if the position is behind all elements.
   @inline(__always)
   package static func leaf(
     at position: UInt64, in root: Ref, _ access: borrowing NodeAccess
@@ -36,7 +36,7 @@ package enum PositionTree {
     return Place(leaf: ref, before: position &- rest, count: count)
   }
 
-  /// How many elements there are; `countOfLeaf` answers it for a root that is the only leaf.
+  /// The number of elements. `countOfLeaf` returns the number for a root that is the only leaf.
   package static func count(
     _ root: Ref, _ access: borrowing NodeAccess, countOfLeaf: (Ref) throws(StorageError) -> UInt64
   ) throws(StorageError) -> UInt64 {
@@ -45,8 +45,8 @@ package enum PositionTree {
     return try PositionBranch(root, access).total
   }
 
-  /// Calls `body` with the leaves in order until it answers false, from the leaf that holds `position` on. `body` gets how
-  /// many elements stand before the leaf, too. Answers whether `body` always answered true.
+  /// Calls `body` with the leaves in order, from the leaf that holds `position` on, until it returns false. `body` also
+  /// gets the number of elements before the leaf. Returns true if `body` always returned true.
   @discardableResult
   package static func forEachLeaf(
     of root: Ref, from position: UInt64 = 0, _ access: borrowing NodeAccess,
@@ -57,7 +57,7 @@ package enum PositionTree {
     return try forEachLeaf(of: root, before: 0, from: position, access) {
       (leaf, before) throws(StorageError) in
       leaves += leaf.isDirty ? 0 : 1
-      // A forged tree may name one leaf many times: no file has more leaves than units.
+      // A forged tree may name one leaf many times, but no file has more leaves than units.
       guard leaves <= access.end / UInt64(Ref.unit) else { throw access.corrupted(.overlap, leaf) }
       return try body(leaf, before)
     }
@@ -82,8 +82,8 @@ package enum PositionTree {
     return true
   }
 
-  /// How many elements from a position on stand in the largest subtree that two trees share and that begins there in both;
-  /// nil where there is none.
+  /// The number of elements in the largest subtree that two trees share and that begins at `position` in both trees;
+  /// nil if there is none.
   static func shared(
     _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
     from position: UInt64
@@ -92,8 +92,8 @@ package enum PositionTree {
       try path(to: position, in: left, leftAccess), try path(to: position, in: right, rightAccess))
   }
 
-  /// How many elements stand in the largest subtree that two trees share and that ends before a position in each; nil where
-  /// there is none.
+  /// The number of elements in the largest subtree that two trees share and that ends before `leftEnd` in the left tree
+  /// and before `rightEnd` in the right tree; nil if there is none.
   static func shared(
     _ left: Ref, _ leftAccess: borrowing NodeAccess, before leftEnd: UInt64,
     _ right: Ref, _ rightAccess: borrowing NodeAccess, before rightEnd: UInt64
@@ -102,7 +102,7 @@ package enum PositionTree {
       try path(before: leftEnd, in: left, leftAccess), try path(before: rightEnd, in: right, rightAccess))
   }
 
-  /// How many elements the first subtree has that stands in both of two paths, which go from the largest subtree down.
+  /// The number of elements in the first subtree that is in both paths. Each path goes from the largest subtree down.
   private static func largestShared(_ left: [PositionChild], _ right: [PositionChild]) -> UInt64? {
     var (lefts, rights) = (left[...], right[...])
     while let one = lefts.first, let other = rights.first {
@@ -113,7 +113,7 @@ package enum PositionTree {
     return nil
   }
 
-  /// The subtrees that end before a position, from the largest down to the leaf.
+  /// The subtrees below the root that end before a position, from the largest one down to the leaf.
   private static func path(
     before end: UInt64, in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [PositionChild] {
@@ -129,7 +129,7 @@ package enum PositionTree {
     return path
   }
 
-  /// The subtrees that begin at a position, from the largest down to the leaf.
+  /// The subtrees below the root that begin at a position, from the largest one down to the leaf.
   private static func path(
     to position: UInt64, in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [PositionChild] {
@@ -147,16 +147,17 @@ package enum PositionTree {
 
   // MARK: - Changing
 
-  /// A tree of these leaves.
+  /// Makes a tree of leaves. Returns its root.
   package static func build(_ leaves: [PositionChild], _ editor: NodeEditor) throws(StorageError) -> Ref {
     try makeRoot(of: leaves, editor)
   }
 
-  /// Replaces the leaf that holds `position`, or the last leaf for a position behind all, by what `change` makes of it: no
-  /// leaf where it became empty, several where it split. Answers the new root. Frees the branches on the way, not the leaf.
+  /// Replaces the leaf that holds `position`, or the last leaf if the position is behind all elements, by the leaves
+  /// that `change` returns: no leaf if it became empty, several if it split. Returns the new root. Frees the branches
+  /// on the way, but not the leaf.
   ///
-  /// - Parameter join: makes one leaf of two neighbours, of which the first argument is the left one; answers nil where
-  ///   they had better stay as they are. It is asked where `change` answers one leaf of at most `fewElements` elements.
+  /// - Parameter join: makes one leaf of two neighbours, of which the first argument is the left one; returns nil if
+  ///   they had better stay as they are. It is called if `change` returns one leaf of at most `fewElements` elements.
   package static func update(
     _ position: UInt64, in root: Ref, fewElements: UInt64, _ editor: NodeEditor,
     join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?,
@@ -192,7 +193,7 @@ package enum PositionTree {
     NodeEditor.headerLength + 8 + fewChildren * (8 + editor.store.refWidth.bytes)
   }
 
-  /// Joins a child that became small with a neighbour, where one takes both.
+  /// Joins a child that became small with a neighbour, if one node can take the content of both.
   private static func joinFew(
     _ children: inout [PositionChild], at index: Int, _ editor: NodeEditor,
     _ join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?
@@ -220,11 +221,11 @@ package enum PositionTree {
     return PositionBranch.write(children[...], editor)
   }
 
-  /// Replaces leaves, in order, by what `change` makes of them; nil where a leaf is to stay. `change` gets how many elements
-  /// stood before the leaf. Leaves that have become small are joined, see `update`. Answers the new root. Frees branches, not
-  /// leaves.
+  /// Replaces leaves, in order, by the leaves that `change` returns. If `change` returns nil, the leaf stays. `change`
+  /// also gets the number of elements that stood before the leaf, and the number of elements in it. Leaves that have
+  /// become small are joined, as `update` does it. Returns the new root. Frees branches, but not leaves.
   ///
-  /// - Parameter range: only leaves with elements at these positions are asked for.
+  /// - Parameter range: a range of positions. `change` is called only for leaves with elements at these positions.
   package static func updateAll(
     in root: Ref, _ range: Range<UInt64>, fewElements: UInt64, _ editor: NodeEditor,
     join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?,
@@ -243,7 +244,7 @@ package enum PositionTree {
     _ change: (Ref, _ before: UInt64, _ count: UInt64) throws(StorageError) -> [PositionChild]?
   ) throws(StorageError) -> [PositionChild]? {
     guard node.ref.isPositionBranch else { return try change(node.ref, before, node.count) }
-    // This access ends here, so that decrypted nodes below can leave the cache.
+    // The access ends here, so that decrypted nodes below can leave the cache.
     let entries = try entries(of: node.ref, editor.access())
     var (children, isChanged): ([PositionChild], Bool) = ([], false)
     var before = before
@@ -264,7 +265,7 @@ package enum PositionTree {
     return makeBranches(try joinedFew(children, fewElements, editor, join), editor)
   }
 
-  /// Children of which many may have become small, the small ones joined with their neighbours.
+  /// Joins small children with their neighbours. Many of the children may have become small.
   private static func joinedFew(
     _ children: [PositionChild], _ fewElements: UInt64, _ editor: NodeEditor,
     _ join: (PositionChild, PositionChild) throws(StorageError) -> PositionChild?
@@ -301,7 +302,7 @@ package enum PositionTree {
     return try lowered(root, editor)
   }
 
-  /// A root without the branches above that have a single child.
+  /// Removes the branches at the top that have a single child. Returns the new root.
   private static func lowered(_ root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     var root = root
     while root.isPositionBranch, let only = try onlyChild(of: root, editor.access()) {
@@ -316,7 +317,7 @@ package enum PositionTree {
     return branch.count == 1 ? branch.child(0) : nil
   }
 
-  /// As many branches as the children need; children that were appended leave full branches behind them.
+  /// Makes as many branches as the children need. If children were appended, the branches before the last two are full.
   private static func makeBranches(_ children: [PositionChild], _ editor: NodeEditor) -> [PositionChild] {
     guard !children.isEmpty else { return [] }
     guard children.count > fanOut else { return [PositionBranch.write(children[...], editor)] }
@@ -325,9 +326,10 @@ package enum PositionTree {
 
   // MARK: - Checking
 
-  /// Verifies the counts; `checkLeaf` answers the elements of a leaf. Answers how many there are.
+  /// Verifies the counts of a tree. `checkLeaf` returns the number of elements of a leaf. Returns the number of
+  /// elements of the tree.
   ///
-  /// Reads each node by a right of its own, so that decrypted nodes can be forgotten behind it.
+  /// Reads each node with a new access, so that decrypted nodes can leave the cache after they are checked.
   package static func check(
     _ root: Ref, _ reader: any NodeReader,
     _ checkLeaf: (Ref, borrowing NodeAccess) throws(StorageError) -> UInt64
@@ -342,7 +344,7 @@ package enum PositionTree {
     _ checkLeaf: (Ref, borrowing NodeAccess) throws(StorageError) -> UInt64
   ) throws(StorageError) -> UInt64 {
     guard ref.isPositionBranch else {
-      // All leaves are at one depth.
+      // All leaves must be at one depth.
       guard leafDepth ?? depth == depth else { throw reader.access().corrupted(.structure, ref) }
       leafDepth = depth
       return try checkLeaf(ref, reader.access())

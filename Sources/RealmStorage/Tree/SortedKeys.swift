@@ -1,9 +1,9 @@
-/// Keys in order, one after another, to be put into an ordered tree at once.
+/// Keys in ascending order, one after another in memory, which are to be put into an ordered tree together.
 ///
-/// They stand as they are read, so that a merge goes through memory from its start to its end.
+/// They stand in the order in which a merge reads them, so that it goes through the memory from start to end.
 package struct SortedKeys {
   private(set) var heap: [UInt8] = []
-  /// Where each key ends in the heap.
+  /// The end of each key in `heap`.
   private var ends: [UInt32] = []
 
   package init(count: Int, bytes: Int) {
@@ -13,13 +13,13 @@ package struct SortedKeys {
 
   package var count: Int { ends.count }
 
-  /// - Precondition: `key` is not less than all before it.
+  /// - Precondition: `key` is not less than any key before it.
   package mutating func append(_ key: RawSpan) {
     heap.append(key)
     ends.append(UInt32(heap.count))
   }
 
-  /// Where a key stands in `heap`.
+  /// The bytes of `heap` that hold a key.
   @inline(__always)
   func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index]) }
 
@@ -27,7 +27,7 @@ package struct SortedKeys {
   @inline(__always)
   func key(_ index: Int) -> RawSpan { heap.span.bytes.extracting(range(index)) }
 
-  /// The first of `range` whose key is not less than `key`.
+  /// The first index in `range` whose key is not less than `key`; the end of `range` if there is none.
   func lowerBound(_ key: RawSpan, in range: Range<Int>) -> Int {
     let head = key.head
     var (low, high) = (range.lowerBound, range.upperBound)

@@ -1,6 +1,7 @@
-/// A value of an ordered tree that may be too long for its leaf: then the leaf holds its length in 8 bytes, and a ref.
+/// A value of an ordered tree that may be too long for its leaf. If it is too long, the leaf holds its length in 8
+/// bytes and a ref.
 enum StoredValue {
-  /// Sets it; what the old value's ref named is the caller's to free.
+  /// Sets the value of a key. If the old value named a ref, the caller frees what that ref names.
   static func set(
     _ value: [UInt8], for key: [UInt8], in root: Ref, _ editor: NodeEditor
   ) throws(StorageError) -> Ref {
@@ -20,7 +21,7 @@ enum StoredValue {
 }
 
 extension TreeValue {
-  /// The value, from wherever it stands.
+  /// The whole value, read from the leaf or from the node that the ref names.
   func contents(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
     guard let ref else { return bytes.array }
     let value = try LongValue.read(ref, access)

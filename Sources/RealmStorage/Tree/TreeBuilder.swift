@@ -1,24 +1,25 @@
-/// Builds an ordered tree from entries that come in order: full nodes, written once.
+/// Builds an ordered tree from entries that come in order. It makes full nodes and writes each of them once.
 package struct TreeBuilder {
   private let shape: TreeShape
   private let editor: NodeEditor
   private var leaves: [TreeChild] = []
-  /// Leaves that stand in the file already.
+  /// The number of leaves that are already written to the file.
   private var spilled = 0
-  /// The entries of the leaf being filled.
+  /// The entries of the leaf that is being filled.
   private var keys: [UInt8] = []
   private var keyEnds: [Int] = []
   private var values: [UInt8] = []
   private var valueEnds: [Int] = []
   /// The entries with a ref, in order.
   private var refs: [(entry: Int, ref: Ref)] = []
-  /// What the first key and the last have in common at their start.
+  /// The number of bytes that the first and the last key have in common at their start.
   private var prefixLength = 0
   private var hasOneKeyLength = true
   private var hasOneValueLength = true
-  /// The last key of the leaf before.
+  /// The last key of the previous leaf.
   private var lastKey: [UInt8]?
-  /// The least key of the leaf being filled, as short as tells it from the leaf before.
+  /// The separator of the leaf that is being filled: the shortest start of its first key that tells
+  /// it from the leaf before.
   private var separator: [UInt8] = []
 
   package init(shape: TreeShape = .standard, editor: NodeEditor) {
@@ -28,8 +29,8 @@ package struct TreeBuilder {
 
   /// Adds an entry.
   ///
-  /// - Precondition: `key` is greater than all before it.
-  /// - Throws: `.limitExceeded` for a key too long.
+  /// - Precondition: `key` is greater than all keys added before.
+  /// - Throws: `.limitExceeded` if the key is too long.
   package mutating func append(key: RawSpan, value: TreeValue) throws(StorageError) {
     guard key.byteCount <= OrderedTree.maximumKeyLength else {
       throw .limitExceeded(
@@ -68,9 +69,10 @@ package struct TreeBuilder {
     valueEnds.append(values.count)
   }
 
-  /// Adds entries of a leaf that have no values, at places in order; those before them have none either.
+  /// Adds the entries of a leaf at the indices `places`, which are in order. These entries and all entries added
+  /// before have no values.
   ///
-  /// - Precondition: their keys are greater than all before them.
+  /// - Precondition: their keys are greater than all keys added before.
   mutating func append(_ places: [UInt16], of leaf: borrowing LeafNode) {
     guard let first = places.first, let last = places.last else { return }
     begin(
@@ -80,10 +82,10 @@ package struct TreeBuilder {
     endLeaves()
   }
 
-  /// Adds keys that have no values and stand one after another; those before them have none either.
+  /// Adds keys that have no values and stand one after another. The entries added before have no values either.
   ///
-  /// - Parameter ends: where each of them ends.
-  /// - Precondition: they are greater than all before them and in order.
+  /// - Parameter ends: the end of each key in `added`.
+  /// - Precondition: the keys are in order, and greater than all keys added before.
   mutating func append(keys added: RawSpan, ends: [Int]) {
     guard let first = ends.first else { return }
     let areAlike = !ends.indices.contains { ends[$0] != ($0 + 1) * first }
@@ -98,9 +100,9 @@ package struct TreeBuilder {
     endLeaves()
   }
 
-  /// Keys without values are to be added.
+  /// Prepares the leaf for keys without values that are to be added.
   ///
-  /// - Parameter length: of each, where all have one.
+  /// - Parameter length: the length of each key; nil if the lengths differ.
   private mutating func begin(first: RawSpan, last: RawSpan, length: Int?) {
     if !keyEnds.isEmpty {
       let common = keys.span.bytes.extracting(key(0)).commonPrefix(last)
@@ -109,7 +111,7 @@ package struct TreeBuilder {
     if keyEnds.isEmpty { startLeaf(first) }
   }
 
-  /// Keys without values were added: writes the leaves that are full.
+  /// Writes the leaves that are full, after keys without values were added.
   private mutating func endLeaves() {
     while true {
       let count = fitting
@@ -119,7 +121,7 @@ package struct TreeBuilder {
     endKeys()
   }
 
-  /// Writes a leaf of the first keys, which have no values; the others are in the next one.
+  /// Writes a leaf of the first `count` keys, which have no values. The other keys begin the next leaf.
   private mutating func flush(first count: Int) {
     let rest = (
       keys: Array(keys[keyEnds[count - 1]...]), ends: keyEnds[count...].map { $0 - keyEnds[count - 1] }
@@ -133,8 +135,9 @@ package struct TreeBuilder {
     endKeys()
   }
 
-  /// How many of the first `count` keys, which fill a leaf, it gets: where those behind some others have one length, and are
-  /// most of them, they begin the next one and take fewer bytes there.
+  /// The number of keys that a leaf gets of the first `count` keys, which would fill it. If the last of these keys have
+  /// one length, are at least half of them, and stand behind at least `worthALeaf` others, they begin the next leaf,
+  /// because they take fewer bytes there.
   private func beforeAlike(_ count: Int) -> Int {
     guard values.isEmpty, refs.isEmpty, !haveOneLength(count) else { return count }
     let length = key(count - 1).count
@@ -143,7 +146,7 @@ package struct TreeBuilder {
     return first >= Self.worthALeaf && count - first >= count / 2 ? first : count
   }
 
-  /// How many of the keys fit into a leaf, from the first on and without values.
+  /// The number of keys that fit into one leaf, counted from the first key. The keys have no values.
   private var fitting: Int {
     let alike = countOfOneLength
     if lengthOf(keyEnds.count, alike) <= shape.leafBytes { return keyEnds.count }
@@ -155,32 +158,33 @@ package struct TreeBuilder {
     return low
   }
 
-  /// Bytes of the body with the first `count` keys, of which the first `alike` have one length.
+  /// The bytes of the body with the first `count` keys. The first `alike` keys have one length.
   private func lengthOf(_ count: Int, _ alike: Int) -> Int {
     let prefix = commonPrefix(count)
     return LeafNode.Layout.prefix + prefix + keyEnds[count - 1] - prefix * count
       + (count <= alike ? 0 : 2 * count)
   }
 
-  /// How many of the first keys have the first one's length.
+  /// The number of keys, from the first one on, that have the length of the first key.
   private var countOfOneLength: Int {
     let length = keyEnds[0]
     for index in 1..<max(keyEnds.count, 1) where keyEnds[index] != (index + 1) * length { return index }
     return keyEnds.count
   }
 
-  /// What the first keys have in common at their start: they are in order.
+  /// The number of bytes that the first `count` keys have in common. The keys are in order, so the
+  /// first and the last decide.
   private func commonPrefix(_ count: Int) -> Int {
     let bytes = keys.span.bytes
     return bytes.extracting(key(0)).commonPrefix(bytes.extracting(key(count - 1)))
   }
 
   private func haveOneLength(_ count: Int) -> Bool {
-    // As many times the first is long, which the fewest pass that are not alike.
+    // This quick test of the total length already refuses most keys whose lengths differ.
     keyEnds[count - 1] == count * keyEnds[0] && countOfOneLength >= count
   }
 
-  /// Keys without values were added.
+  /// Updates the prefix, the lengths and the ends of values after keys without values were added.
   private mutating func endKeys() {
     let prefix = commonPrefix(keyEnds.count)
     prefixLength = prefix
@@ -195,8 +199,9 @@ package struct TreeBuilder {
     separator = key.extracting(first: last.commonPrefix(key) + 1).array
   }
 
-  /// Whether the keys of the leaf would take half as much room again, if others had less in common with them or other
-  /// lengths: then these begin a leaf of their own. So the many entries of one value in an index stay at a few bytes each.
+  /// Whether the keys of the leaf would take more than half as much room again, because the new keys have less in
+  /// common with them or have other lengths. Then the new keys begin a leaf of their own. So the many entries of one
+  /// value in an index keep taking only a few bytes each.
   private func wouldSwell(_ prefix: Int, _ isAlike: Bool) -> Bool {
     let count = keyEnds.count
     guard count >= Self.worthALeaf else { return false }
@@ -205,12 +210,12 @@ package struct TreeBuilder {
     let swollen = prefix + keys.count - prefix * count + (isAlike ? 0 : ends)
     return swollen - length > length / 2
   }
-  /// So many entries are a leaf that a branch has room for.
+  /// The least number of entries that are worth a leaf, which takes room in a branch.
   private static let worthALeaf = 32
 
-  /// Bytes of refs and body of the leaf if it had that entry too.
+  /// The bytes of refs and body that the leaf would take with one more entry.
   ///
-  /// - Parameter prefix: what all of its keys have in common then.
+  /// - Parameter prefix: the number of bytes that all of its keys would have in common.
   private func lengthWith(_ key: RawSpan, _ value: TreeValue, prefix: Int) -> Int {
     let count = keyEnds.count + 1
     let isOneKeyLength = hasOneKeyLength && key.byteCount == keyEnds[0]
@@ -234,7 +239,8 @@ package struct TreeBuilder {
     (prefixLength, hasOneKeyLength, hasOneValueLength) = (0, true, true)
   }
 
-  /// Where the transaction holds much, the leaves made last are written; who has marked the arena before gets their room back.
+  /// Writes the newest leaves to the file if the transaction is large. If the caller has marked the arena before, the
+  /// room of these leaves can be used again.
   mutating func spillIfLarge() throws(StorageError) {
     guard leaves.count >= spilled + Self.fewLeaves else { return }
     let refs = try editor.spillIfLarge(leaves[spilled...].map { $0.ref })
@@ -246,14 +252,14 @@ package struct TreeBuilder {
   }
   private static let fewLeaves = 64
 
-  /// The leaves, which other branches are to hold.
+  /// The leaves, which the caller puts into other branches.
   mutating func finishLeaves() -> [TreeChild] {
     flush()
     defer { (leaves, spilled) = ([], 0) }
     return leaves
   }
 
-  /// The root of the tree; null without entries.
+  /// The root of the tree; null if there are no entries.
   package mutating func finish() throws(StorageError) -> Ref {
     flush()
     var children = leaves
@@ -262,7 +268,7 @@ package struct TreeBuilder {
     return children.first?.ref ?? .null
   }
 
-  /// Full branches, and a last one that is not left with a single child.
+  /// Makes full branches above the children. The last branch does not get just a single child.
   private func level(above children: [TreeChild]) -> [TreeChild] {
     var made: [TreeChild] = []
     var start = 0

@@ -1,14 +1,14 @@
-/// A place in an ordered tree that moves. Holds refs and indices, never addresses.
+/// A position in an ordered tree that can move. It holds refs and indices, never addresses.
 package struct TreeCursor {
   private let root: Ref
-  /// Branches from the root down, and the child taken in each.
+  /// The branches from the root down, and the index of the child taken in each.
   private var path: [(ref: Ref, index: Int)] = []
   private var leaf = Ref.null
   private var index = 0
 
   package init(_ root: Ref) { self.root = root }
 
-  /// Stands on an entry.
+  /// True if the cursor stands on an entry.
   package var isValid: Bool { !leaf.isNull }
 
   /// Moves to the first entry whose key is not less than `key`.
@@ -29,7 +29,7 @@ package struct TreeCursor {
     if isValid { index = try OrderedTree.leaf(leaf, access).count - 1 }
   }
 
-  /// Moves to the entry with `position` entries before it.
+  /// Moves to the entry that has `position` entries before it.
   package mutating func seek(position: UInt64, _ access: borrowing NodeAccess) throws(StorageError) {
     var rest = position
     try descend(access) { branch in
@@ -58,15 +58,15 @@ package struct TreeCursor {
     if isValid { index = try OrderedTree.leaf(leaf, access).count - 1 }
   }
 
-  /// Calls `body` with the entry the cursor stands on.
+  /// Calls `body` with the leaf and the index of the entry that the cursor stands on.
   package func withEntry<Result>(
     _ access: borrowing NodeAccess, _ body: (LeafNode, Int) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
     try body(OrderedTree.leaf(leaf, access), index)
   }
 
-  /// Calls `body` with the entry the cursor stands on and those behind it in its leaf until it answers false, and moves to the
-  /// next leaf then; answers whether it never did.
+  /// Calls `body` with the current entry and the entries behind it in its leaf, until `body` returns false. If `body`
+  /// never returns false, the cursor moves to the next leaf and the function returns true.
   mutating func forEachInLeaf(
     _ access: borrowing NodeAccess, _ body: (LeafNode, Int) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
@@ -77,7 +77,8 @@ package struct TreeCursor {
     return true
   }
 
-  /// Calls `body` with the leaf that the cursor stands in, and the place of the entry it stands on, then with each leaf behind it and 0, until it answers false.
+  /// Calls `body` with the current leaf and the index of the current entry, then with each leaf behind it and the index
+  /// 0, until `body` returns false.
   mutating func forEachLeaf(
     _ access: borrowing NodeAccess, _ body: (LeafNode, Int) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -114,7 +115,8 @@ package struct TreeCursor {
     index = 0
   }
 
-  /// A forged tree may lead to a leaf twice, and then without end: keys must go on in order.
+  /// Moves to the next or the previous leaf. A forged tree may lead to a leaf twice, and then without end, so the
+  /// function checks that the keys go on in order.
   private mutating func moveLeaf(by step: Int, _ access: borrowing NodeAccess) throws(StorageError) {
     let from = try OrderedTree.leaf(leaf, access)
     let edge = from.key(step > 0 ? from.count - 1 : 0)

@@ -1,6 +1,7 @@
-/// What differs between two ordered trees, found at the cost of what changed.
+/// The differences between two ordered trees. The cost of finding them is in proportion to what changed.
 ///
-/// The entries of the leaves that only one side has are compared. A split, a merge or a moved node is no difference.
+/// Only the entries of leaves that stand in one tree and not in the other are compared. A split, a merge or a moved
+/// node is no difference.
 package struct TreeDiff {
   package enum Difference: Equatable, Sendable {
     case inserted(key: [UInt8])
@@ -16,7 +17,8 @@ package struct TreeDiff {
 
   /// The differences from `old` to `new`, in the order of their keys.
   ///
-  /// `areEqual` decides where two values name different refs: a long value may have been written again or moved.
+  /// `areEqual` compares two values that name different refs, because a long value may have been written again or
+  /// moved.
   package static func differences(
     from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref, _ newAccess: borrowing NodeAccess,
     areEqual: (TreeValue, TreeValue) throws(StorageError) -> Bool
@@ -57,7 +59,7 @@ package struct TreeDiff {
   }
 }
 
-/// The entries of leaves that stand in order.
+/// The entries of several leaves that stand in order.
 private struct EntryList {
   private let leaves: [Ref]
   private var leaf = 0

@@ -1,16 +1,17 @@
-/// The leaves that only one of two trees has, found at the cost of what differs.
+/// The leaves that stand in only one of two trees. The cost of finding them is in proportion to what differs.
 ///
-/// Versions share every node that did not change, so equal refs are skipped whole, with all that is below them.
+/// Versions share every node that did not change, so the search skips equal refs with all nodes below them.
 enum UnsharedLeaves {
-  /// The leaves of both trees, each tree's in its order, without those that stand in both.
+  /// The leaves of both trees, without the leaves that stand in both. The leaves of each tree are in the tree's order.
   ///
-  /// - Throws: `.corrupted`, also where a tree names one node twice.
+  /// - Throws: `.corrupted`, also if a tree names one node twice.
   static func find(
     in old: Ref, _ oldAccess: borrowing NodeAccess, and new: Ref, _ newAccess: borrowing NodeAccess,
     isBranch: (Ref) -> Bool
   ) throws(StorageError) -> (old: [Ref], new: [Ref]) {
     var (left, right) = (old.isNull ? [] : [old], new.isNull ? [] : [new])
-    // A node's children have lower levels, so by the time a level is looked at, all refs of that level are in sight.
+    // The children of a node have lower levels than the node. So when the loop comes to a level, all refs of that level
+    // are already in the two lists.
     while let level = (left + right).filter(isBranch).map(\.level).max() {
       let shared = Set(left).intersection(right)
       let isNext = { (ref: Ref) in isBranch(ref) && ref.level == level }

@@ -1,36 +1,40 @@
-/// What the participants of a database tell each other and their successors in this boot.
+/// The words in shared memory by which the participants of a database inform each other and their successors in this
+/// boot.
 ///
-/// It belongs to one boot and one file; anything else in it is forgotten at open. It is never needed to read the file,
-/// with one exception: after a failed sync it alone knows which version the disk surely holds.
+/// The block belongs to one boot and one file; the content of a block of another boot or file is forgotten at open. The
+/// block is never needed to read the file, with one exception: after a failed sync it alone knows which version the
+/// disk surely holds.
 ///
-/// Who writes which word, and under which lock. *writer* and *control* are locks of files, which one handle has at most. *Leads*: the one thread that takes commits to the
-/// disk, or is inside the gate of transactions while nothing is on its way. *Recovery* holds writer; so does who opens the file first, with control, but for one that may only read: it
-/// writes all words under control. Readers take no lock.
+/// The table says who writes which word, and under which lock. *writer* and *control* are locks of the file, which one
+/// handle has at most. *Leader*: the one thread that takes commits to the disk, or a thread inside the gate of
+/// transactions while no commit is in progress. *Opener*: the handle that opens the file first in this boot. It holds
+/// *control* and *writer*, but if it may only read, it writes all words under *control*. *Recovery* holds *writer*.
+/// Readers take no lock.
 ///
 ///     word            written by                                            under
-///     boot … layout   who opens the file first in this boot                 control; layout is 0 before, and written last
-///     current         who leads, when a version is as sure as was asked     writer
-///                     recovery; 0 while who is alone recovers               writer
-///     durable         who leads, behind a sync; recovery                    writer; with its page, in one word
-///     greatest        who is inside the gate, before it uses the number     writer
+///     boot … layout   opener                                                control; layout is 0 before, and written last
+///     current         leader, when a version is as sure as was asked        writer
+///                     recovery; 0 while a handle that is alone recovers     writer
+///     durable         leader, behind a sync; recovery                       writer; with its page, in one word
+///     greatest        thread inside the gate, before it uses the number     writer
 ///                     recovery                                              writer
-///     sync            who leads, and recovery: before and behind each sync  writer
-///     inWrite         1: at the writer of pages, before nodes are written;  writer
-///                     who marks the file clean; who opens it first
-///                     0: who gives writer up, unless poisoned or recovery   writer
-///                     is owed; recovery, at its end
-///     isDirty         1: who leads, before a meta page; 0: who marks the    writer
-///                     file clean; recovery, as the meta pages say
-///     failures …      who leads or recovers, when a sync has failed         writer; the entry before the count
-///     unsynced        who leads; recovery                                   writer
-///     segments        who makes the tables longer                           control
-///     readersUsed     who takes a reader's entry: by exchange               none
-///                     who is alone                                          control
-///     participants    who opens the file                                    control
+///     sync            leader and recovery, before and behind each sync      writer
+///     inWrite         1: page writer, before nodes are written; the         writer
+///                     handle that marks the file clean; opener
+///                     0: the handle that gives writer up, unless it is      writer
+///                     poisoned or recovery is owed; recovery, at its end
+///     isDirty         1: leader, before a meta page; 0: the handle that     writer
+///                     marks the file clean; recovery, as the meta pages say
+///     failures …      leader or recovery, when a sync has failed            writer; the entry before the count
+///     unsynced        leader; recovery                                      writer
+///     segments        handle that makes the tables longer                   control
+///     readersUsed     handle that takes a reader's entry: by exchange       none
+///                     handle that is alone                                  control
+///     participants    handle that opens the file                            control
 ///     rewritten…      recovery, before it writes again                      writer
 ///
-/// Which versions there are and who reads them stands in the tables behind it (`VersionTable`, `ReaderTable`), what
-/// the last commits did to pages in the ring (`PageRing`), and who takes part in `Participants`.
+/// The tables behind the block hold the versions and their readers (`VersionTable`, `ReaderTable`), what the last
+/// commits did to pages (`PageRing`), and the participants (`Participants`).
 package struct ControlBlock: Sendable {
   let memory: SharedMemory
 
@@ -58,12 +62,12 @@ package struct ControlBlock: Sendable {
     case none = 0
     /// Set before a sync starts and cleared when its outcome is noted.
     case inFlight = 1
-    /// The cache no longer tells what the disk holds. Outlives the last close.
+    /// The cache no longer tells what the disk holds. The mark outlives the last close.
     case failed = 2
   }
 
-  /// A version, the entry of the version table that tells its root, and, of the durable one, the meta page that names
-  /// it: in one word, so that they change at once.
+  /// A version, the entry of the version table that holds its root, and, for the durable version, the meta page that
+  /// names it. All of them are in one word, so that they change at once.
   package struct Named: Sendable, Equatable {
     var number: UInt64
     var entry: Int
@@ -93,18 +97,16 @@ package struct ControlBlock: Sendable {
       && memory[word: Word.device] == file.device && memory[word: Word.inode] == file.inode
   }
 
-  /// Takes over what a library of the last draft left in this boot: it may say that a sync has failed.
-  ///
-  /// - Precondition: nobody has the file open, and this process holds the control lock.
+  /// Takes over what a library of the last draft left in this boot, because it may say that a sync has failed.
   func adoptLastDraft() {
     if memory[word: Word.layout] == ControlPlace.layoutOfLastDraft {
       memory[word: Word.layout] = ControlPlace.layout
     }
   }
 
-  /// Forgets everything and speaks of this file from now on. D is known from the start: a block that speaks of the file
-  /// and knows none would take every version for one that a failed sync may have lost. In write until somebody has
-  /// recovered the file: that D is on the disk is then a guess.
+  /// Forgets everything, and makes the block speak of this file from now on. D is known from the start, because a block
+  /// that speaks of the file without a D would take every version for one that a failed sync may have lost. The mark
+  /// *in write* stays until somebody has recovered the file, because it is a guess until then that D is on the disk.
   package func claim(for file: FileIdentity, boot: BootID, durable: Named) {
     memory[word: Word.layout] = 0
     for word in 0...Word.last { memory[word: word] = 0 }
@@ -117,7 +119,7 @@ package struct ControlBlock: Sendable {
     memory[word: Word.layout] = ControlPlace.layout
   }
 
-  /// What new readers read; number zero while the block is being rebuilt.
+  /// The version that new readers get; number zero while the block is being rebuilt.
   package var current: Named {
     get { Named(word: memory[word: Word.current]) }
     nonmutating set { memory[word: Word.current] = newValue.word }
@@ -129,7 +131,7 @@ package struct ControlBlock: Sendable {
     nonmutating set { memory[word: Word.durable] = newValue.word }
   }
 
-  /// The greatest version number given, so that none is given twice.
+  /// The greatest version number given, so that no number is given twice.
   package var greatest: UInt64 {
     get { memory[word: Word.greatest] }
     nonmutating set { memory[word: Word.greatest] = newValue }
@@ -140,41 +142,42 @@ package struct ControlBlock: Sendable {
     nonmutating set { memory[word: Word.sync] = newValue.rawValue }
   }
 
-  /// Whoever holds the writer's lock has changed the file. Found by the next holder, it says that the last one died.
+  /// Whether the holder of the writer's lock has changed the file. If the next holder finds this mark, the last holder
+  /// died or failed.
   package var inWrite: Bool {
     get { memory[word: Word.inWrite] != 0 }
     nonmutating set { memory[word: Word.inWrite] = newValue ? 1 : 0 }
   }
 
-  /// Something was written since the file was made or cleanly closed.
+  /// Whether something was written since the file was made or cleanly closed.
   package var isDirty: Bool {
     get { memory[word: Word.isDirty] != 0 }
     nonmutating set { memory[word: Word.isDirty] = newValue ? 1 : 0 }
   }
 
-  /// Bytes of nodes that were written since the last sync.
+  /// The bytes of nodes that were written since the last sync.
   package var unsyncedBytes: Int {
     get { Int(min(memory[word: Word.unsynced], 1 << 40)) }
     nonmutating set { memory[word: Word.unsynced] = UInt64(newValue) }
   }
 
-  /// A writer died or failed, and nobody has recovered the file since.
+  /// Whether a writer died or failed and nobody has recovered the file since.
   var needsRecovery: Bool { inWrite || sync != .none }
 
   // MARK: - Failed syncs
 
-  /// How many times versions were lost, by syncs that failed, since the block was made.
+  /// The number of times that versions were lost because of failed syncs, since the block was made.
   var failures: UInt64 { memory[word: Word.failures] }
 
   private static let rememberedFailures: UInt64 = 64
 
-  /// Notes that a sync has failed: the cache does not tell any more what the disk holds, but for D.
+  /// Notes that a sync has failed. From then on the cache does not tell what the disk holds, except for D.
   func noteSyncFailed() {
     sync = .failed
     noteFailure(after: durable.number)
   }
 
-  /// Notes that the cache proves nothing of the versions after `durable` that there are: snapshots of them expire.
+  /// Notes that the cache proves nothing about the existing versions after `durable`. Snapshots of them expire.
   func noteFailure(after durable: UInt64) {
     let failures = failures
     let place = Int(failures % Self.rememberedFailures)
@@ -183,16 +186,17 @@ package struct ControlBlock: Sendable {
     memory[word: Word.failures] = failures &+ 1
   }
 
-  /// Whether a version that was taken when `seen` versions had been lost can't be believed any more.
+  /// Whether a version can't be believed any more, if its snapshot was taken when `failures` was `seen`.
   func isExpired(_ version: UInt64, seen: UInt64) -> Bool {
     let failures = failures
     if failures == seen { return false }
-    // What is not remembered is not believed.
+    // A version is not believed if the failures since then are not remembered.
     guard failures > seen, failures - seen <= Self.rememberedFailures else { return true }
     return (seen..<failures).contains { isLost(version, in: $0) }
   }
 
-  /// Whether a version is one of those that were lost, as far as that is remembered: what it reaches need not be kept.
+  /// Whether a version is one of those that were lost, as far as the failures are remembered. What a lost version
+  /// reaches need not be kept.
   func isLost(_ version: UInt64) -> Bool {
     let failures = failures
     return (failures - min(failures, Self.rememberedFailures)..<failures).contains { isLost(version, in: $0) }
@@ -205,15 +209,15 @@ package struct ControlBlock: Sendable {
 
   // MARK: - Versions that were written again
 
-  /// Notes that what was written after `durable` is about to be written again as a new version: whether the disk has it where
-  /// it stood first is known to nobody.
+  /// Notes that what was written after `durable` is about to be written again as a new version, because nobody knows
+  /// whether the disk has it where it stood first.
   func noteRewriting(after durable: UInt64) {
     let isFirst = memory[word: Word.rewrittenTo] == 0
     memory[word: Word.rewrittenAfter] = isFirst ? durable : min(memory[word: Word.rewrittenAfter], durable)
     memory[word: Word.rewrittenTo] = greatest
   }
 
-  /// Whether a version older than D may be missing on the disk: it is none that may be named.
+  /// Whether a version older than D may be missing on the disk. Such a version may not get a name.
   func isUnsure(_ version: UInt64) -> Bool {
     memory[word: Word.rewrittenAfter] < version && version <= memory[word: Word.rewrittenTo]
   }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Which versions may be read, here and in other processes: nothing they reach is overwritten.
+/// The versions that may be read, in this process and in others. Nothing that they reach is overwritten.
 ///
-/// The truth stands in shared memory; here is counted what this handle holds of it, so that any number of snapshots of
-/// one version takes one entry there.
+/// The shared memory holds the true state. This object counts what this handle holds of it, so that any number of
+/// snapshots of one version takes one entry there.
 final class HeldVersions: Sendable {
   let block: ControlBlock
   let versions: VersionTable
@@ -11,7 +11,8 @@ final class HeldVersions: Sendable {
   let participants: Participants
   /// The number of this handle among the participants.
   let participant: Int
-  /// What is kept by name. Only a handle that writes knows it, from the beginning of its first transaction on.
+  /// The versions that are kept by name. Only a handle that writes knows them, from the beginning of its first
+  /// transaction on.
   let named = Mutex(NamedVersions())
   private let control: ControlLock
   private let storage: any Storage
@@ -19,14 +20,14 @@ final class HeldVersions: Sendable {
 
   struct State: Sendable {
     var pins: [UInt64: Pin] = [:]
-    /// By version: what some of its pins are for, each as often as there are such pins.
+    /// The purposes of some pins, by version. Each purpose is listed as often as there are pins for it.
     var purposes: [UInt64: [String]] = [:]
-    /// Threads that wait for commits.
+    /// The number of threads that wait for commits.
     var watchers = 0
-    /// Entries of the reader table that are taken and pin nothing.
+    /// The entries of the reader table that this handle has taken and that pin nothing.
     var idle: [Int] = []
     var isClosed = false
-    /// When the dead were looked for last.
+    /// The time at which dead participants were last looked for.
     var lastStrike: UInt64 = 0
   }
 
@@ -48,13 +49,14 @@ final class HeldVersions: Sendable {
 
   // MARK: - Pins
 
-  /// Pins the published version; answers it with the number of syncs that had failed before.
+  /// Pins the published version. Returns it with the number of syncs that had failed before.
   ///
-  /// - Throws: `.forked`; `.limitExceeded(.readers)`, `.system` where there is no room for one more.
+  /// - Throws: `.forked`, `.closed`, `.controlReplaced`; `.limitExceeded(.readers)`, `.system` if there is no room for
+  ///   one more entry.
   func pin() throws(StorageError) -> (version: Version, failures: UInt64) {
     guard !storage.isForked else { throw .forked(path: storage.path) }
-    // Until the file is recovered, what is current may be later than what the disk surely holds. The mark is set before
-    // the failure is counted, and looked at after.
+    // Until the file is recovered, the current version may be later than what the disk surely holds. The mark is set
+    // before the failure is counted, so it is read here after the count.
     let counted = block.failures
     let failures = block.sync == .failed ? max(counted, 1) - 1 : counted
     return try state.withLock { (state) throws(StorageError) in
@@ -68,7 +70,7 @@ final class HeldVersions: Sendable {
       if let idle = state.idle.popLast() { entry = idle } else { entry = try readers.take(for: participant) }
       let pinned = readers.pin(entry, in: block)
       if let held = state.pins[pinned.number] {
-        // It became current between the two looks, and was pinned before.
+        // The version became current between the two reads, and this handle had pinned it before.
         readers.unpin(entry)
         state.idle.append(entry)
         state.pins[pinned.number]?.count += 1
@@ -84,10 +86,10 @@ final class HeldVersions: Sendable {
     }
   }
 
-  /// Pins a version that a name leads to. Nobody is kept from overwriting it before.
+  /// Pins a version that a name leads to. Before this call, nothing keeps a writer from overwriting it.
   ///
-  /// It is surely held where the name is found to lead to it still, in a version that was current after this call: who
-  /// overwrites what the name led to has made a version without it current before it looks at the pins.
+  /// The version is surely held if the name still leads to it in a version that was current after this call. A writer
+  /// that overwrites what the name led to has made a version without the name current before it looks at the pins.
   func pin(named version: Version) throws(StorageError) {
     guard !storage.isForked else { throw .forked(path: storage.path) }
     try state.withLock { (state) throws(StorageError) in
@@ -103,9 +105,9 @@ final class HeldVersions: Sendable {
     }
   }
 
-  /// Pins a version once more, for a purpose that reports tell.
+  /// Pins a version once more, for a purpose that reports show.
   ///
-  /// - Precondition: it is pinned.
+  /// - Precondition: the version is pinned.
   func pin(again version: UInt64, for purpose: String) throws(StorageError) {
     guard !storage.isForked else { throw .forked(path: storage.path) }
     state.withLock { state in
@@ -114,12 +116,12 @@ final class HeldVersions: Sendable {
     }
   }
 
-  /// What a version is pinned for, where that is told.
+  /// The purpose that a version is pinned for, if one was given.
   func purpose(of version: UInt64) -> String? { state.withLock { $0.purposes[version]?.first } }
 
-  /// Answers whether it was the last pin of a closed database.
+  /// Removes a pin. Returns whether it was the last pin of a closed database.
   func unpin(_ version: UInt64, from purpose: String? = nil) -> Bool {
-    // The pins a child inherits are its parent's.
+    // The pins that a forked child inherits belong to its parent.
     guard !storage.isForked else { return false }
     return state.withLock { state in
       if let purpose, var purposes = state.purposes[version] {
@@ -138,7 +140,7 @@ final class HeldVersions: Sendable {
     }
   }
 
-  /// Notes that the database is closed; answers whether nothing is pinned, the first time.
+  /// Notes that the database is closed. Returns whether nothing is pinned; false if the database was closed before.
   func close() -> Bool {
     guard !storage.isForked else { return false }
     return state.withLock { state in
@@ -148,7 +150,7 @@ final class HeldVersions: Sendable {
     }
   }
 
-  /// Gives back what this handle has in the tables, when nothing of it is read any more.
+  /// Gives back the entries of this handle in the tables, when nothing is read through this handle any more.
   func leave() {
     guard (try? control.lock()) == true else { return }
     defer { control.unlock() }
@@ -160,7 +162,7 @@ final class HeldVersions: Sendable {
     participants.leave(participant)
   }
 
-  /// Calls `body` while nobody else can open the database; answers false where somebody has it open.
+  /// Calls `body` while nobody else can open the database. Returns false, without the call, if somebody has it open.
   func whileAlone(_ body: () throws(StorageError) -> Void) throws(StorageError) -> Bool {
     _ = try control.lock()
     defer { control.unlock() }
@@ -176,7 +178,8 @@ final class HeldVersions: Sendable {
 
   // MARK: - Waiting
 
-  /// Waits until a later version than `version` is published, or for so long.
+  /// Waits until a version later than `version` is published. Returns its number; nil after `timeout` or when
+  /// `isStopped` answers true.
   func wait(
     after version: UInt64, timeout: Duration, isStopped: () -> Bool = { false }
   ) throws(StorageError) -> UInt64? {
@@ -195,7 +198,7 @@ final class HeldVersions: Sendable {
         NotePipe.pause(min(left, .milliseconds(5)))
         continue
       }
-      // Some kernels lose a wake-up where the pipe is not empty.
+      // Some kernels lose a wake-up if the pipe is not empty.
       watch.wait(min(left, .seconds(1)))
     }
   }
@@ -210,7 +213,7 @@ final class HeldVersions: Sendable {
 
   // MARK: - For the writer
 
-  /// The published version. Under the writer's lock it does not change but by its holder.
+  /// The published version. While the writer's lock is held, only the holder changes it.
   func published() throws(StorageError) -> Version { try version(block.current) }
 
   private func version(_ named: ControlBlock.Named) throws(StorageError) -> Version {
@@ -218,7 +221,7 @@ final class HeldVersions: Sendable {
     return version
   }
 
-  /// Versions that are held by readers, by names, as published or as durable, ascending.
+  /// The versions that are held by readers, by names, as published or as durable, ascending.
   var holders: [UInt64] {
     var held: [UInt64] = []
     addHolders(to: &held)
@@ -226,11 +229,12 @@ final class HeldVersions: Sendable {
     return held
   }
 
-  /// Adds them to others, in no order.
+  /// Adds the held versions to others, in no order.
   func addHolders(to held: inout [UInt64]) {
     held.reserveCapacity(held.count + Self.fewHolders)
-    // Loads what is current first, then the pins (`ReaderTable`). What is durable is loaded before it: names that no version
-    // from there on has are forgotten, and then one without them is current, which who pins a named version looks for.
+    // The current version is loaded before the pins (`ReaderTable`), and the durable version before the current one.
+    // Names that no version from the durable one on has are forgotten. A version without them is then current, and a
+    // thread that pins a named version looks for such a version.
     let durable = block.durable.number
     held.append(durable)
     named.withLock { named in
@@ -240,13 +244,14 @@ final class HeldVersions: Sendable {
     held.append(block.current.number)
     readers.forEachPin { held.append($0.version) }
   }
-  /// Most often there are no more.
+  /// Most often there are no more holders than this.
   private static let fewHolders = 8
 
-  /// Makes sure that the versions to come find an entry: what is on disk must not fail to be published.
+  /// Makes sure that the versions to come find an entry, because the publication of a version that is on disk must not
+  /// fail.
   func makeRoom(beside holders: Int) throws(StorageError) {
     let count = versions.segments.count
-    // Where there is no more room, what is there has to do: it is the readers that are refused.
+    // If the table can't become longer, its entries must be enough. Readers are then refused instead.
     guard count < ControlPlace.segmentCount else { return }
     if holders + Self.mostOnTheirWay > versions.segments.entryCount {
       try versions.segments.add(to: count)
@@ -254,7 +259,8 @@ final class HeldVersions: Sendable {
   }
   private static let mostOnTheirWay = 256
 
-  /// Makes a version current for new readers everywhere. Also answers its name, for who notes it as durable.
+  /// Makes a version current for new readers of all processes. Returns the version with its entry, for a caller that
+  /// notes it as durable.
   func publish(_ version: Version, also pending: [UInt64]) throws(StorageError) -> ControlBlock.Named {
     var holders = pending
     addHolders(to: &holders)
@@ -271,7 +277,8 @@ final class HeldVersions: Sendable {
     block.durable = ControlBlock.Named(number: version.number, entry: version.entry, page: page)
   }
 
-  /// The same, now and then: for who has pages that wait for readers.
+  /// Strikes off participants that died, but at most once in `interval` nanoseconds. This is for a writer that has
+  /// pages waiting for readers.
   func strikeOffTheDead(atMostEvery interval: UInt64) {
     let now = Clock.steady
     let isDue = state.withLock { state in
@@ -282,7 +289,7 @@ final class HeldVersions: Sendable {
     if isDue { strikeOffTheDead() }
   }
 
-  /// Strikes off participants that died, so that what they held is given out again.
+  /// Strikes off participants that died, so that the pages they held can be given out again.
   func strikeOffTheDead() {
     guard (try? control.lock(waits: false)) == true else { return }
     defer { control.unlock() }
@@ -301,7 +308,7 @@ struct SharedTables: Sendable {
   var versions: VersionTable { VersionTable(segments: segments) }
   var readers: ReaderTable { ReaderTable(segments: segments) }
 
-  /// Of the storage; of its own where nothing can be shared.
+  /// Uses the shared memory of the storage, or memory of its own if nothing can be shared.
   init(_ storage: any Storage) throws(StorageError) {
     guard let memory = storage.control ?? SharedMemory.local(ControlPlace.mostBytes) else {
       throw .system(call: .map, errno: 12, path: storage.path, offset: nil)
@@ -314,7 +321,7 @@ struct SharedTables: Sendable {
     ring = PageRing(memory: memory)
   }
 
-  /// Forgets who takes part, what they read, and every version. For who is alone.
+  /// Forgets the participants, what they read, and every version. The caller must be alone.
   func clear() {
     participants.clear()
     readers.clear()

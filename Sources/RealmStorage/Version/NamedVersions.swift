@@ -1,24 +1,28 @@
-/// The versions that are kept by name, as far as who gives out space must know them. Its owner is the handle that writes.
+/// The versions that are kept by name, as far as the code that gives out space must know them. The handle that writes
+/// owns this value.
 ///
-/// The names stand in the versions themselves: each version has those that it was committed with. So nothing may be overwritten
-/// that a name leads to, as long as **any version that may be opened after a crash** has the name. The rules:
-/// 1. The names of D, of the published version, and of all versions that are pending or in flight hold what they lead to.
-/// 2. A name is held from before its version is pending: what it leads to is D or pinned until then.
+/// The names stand in the versions themselves: each version has the names that it was committed with. So nothing that a
+/// name leads to may be overwritten as long as **any version that may be opened after a crash** has the name. The
+/// rules:
+/// 1. The names of D, of the published version, and of all versions that are pending or in flight hold what they lead
+///    to.
+/// 2. A name holds from before its version is pending. Until then, the version that it leads to is D or pinned.
 /// 3. A name that was taken away, or that leads elsewhere since, holds as before until a version without it is durable.
-/// 4. A named version was durable before it was named. So whichever version is opened, what its names lead to was on the disk
-///    before, and no recovery has to look at it.
+/// 4. A named version was durable before it was named. So whichever version is opened, what its names lead to was on
+///    the disk before, and recovery need not look at it.
 ///
-/// All versions from D on that this handle knows of are kept with their names; each stands for those after it, up to the next.
-/// Those between D and the published version that another process made are not among them: a name is given by a commit that
-/// makes it durable, so they have no name that D or the published version lacks.
+/// All versions from D on that this handle knows of are kept with their names. Each of them also stands for the
+/// versions after it, up to the next one kept. The versions between D and the published version that another process
+/// made are not among them. A commit that gives a name makes it durable, so these versions have no name that D or the
+/// published version lacks.
 struct NamedVersions: Sendable {
   /// What the names of a version lead to.
   struct Names: Sendable, Equatable {
-    /// The tree that they stand in: while it is the same they are the same.
+    /// The tree that the names stand in. While the tree is the same, the names are the same.
     var tree: Ref
-    /// Ascending by number. Several names may lead to one.
+    /// The versions that the names lead to, ascending by number. Several names may lead to one version.
     var versions: [Version] = []
-    /// False where it can't be told what some names lead to.
+    /// False if it is not known what some names lead to.
     var isComplete = true
   }
 
@@ -26,7 +30,7 @@ struct NamedVersions: Sendable {
   /// The newest version whose names are known; 0 before the first.
   private(set) var newest: UInt64 = 0
 
-  /// No name holds anything.
+  /// Whether no name holds anything.
   var isEmpty: Bool { known.allSatisfy { $0.names.versions.isEmpty && $0.names.isComplete } }
 
   /// The names of the newest version that is known.
@@ -35,7 +39,7 @@ struct NamedVersions: Sendable {
   /// Whether it is known what all names lead to.
   var isComplete: Bool { known.allSatisfy { $0.names.isComplete } }
 
-  /// All versions that are held, each once, ascending by number. Only in a forged file have two of them the same number.
+  /// All held versions, each once, ascending by number. Two of them have the same number only in a forged file.
   var all: [Version] {
     guard known.count > 1 else { return Self.distinct(known.first?.names.versions ?? []) }
     return Self.distinct(known.flatMap { $0.names.versions }.sorted { $0.number < $1.number })
@@ -50,10 +54,10 @@ struct NamedVersions: Sendable {
     return distinct
   }
 
-  /// The names that stand in a tree, where they are known.
+  /// The names that stand in a tree, if they are known.
   func names(in tree: Ref) -> Names? { known.last { $0.names.tree == tree && $0.names.isComplete }?.names }
 
-  /// Notes the names of a version, the newest there is.
+  /// Notes the names of a version, which must be the newest.
   mutating func note(_ names: Names, of version: UInt64) {
     precondition(version > newest, "version \(version) comes after \(newest)")
     newest = version
@@ -61,12 +65,13 @@ struct NamedVersions: Sendable {
     known.append((version, names))
   }
 
-  /// Forgets the names that only versions before the durable one have: none of these is opened any more.
+  /// Forgets the names that only versions before the durable one have, because none of these versions is opened any
+  /// more.
   mutating func forget(before durable: UInt64) {
     while known.count > 1, known[1].first <= durable { known.removeFirst() }
   }
 
-  /// Adds the numbers of all versions that are held to others.
+  /// Adds the numbers of all held versions to `numbers`.
   func addNumbers(to numbers: inout [UInt64]) {
     for (_, names) in known { for version in names.versions { numbers.append(version.number) } }
   }

@@ -1,8 +1,9 @@
-/// What the last commits did to pages, so that the next process's writer catches up at the cost of what changed.
+/// What the last commits did to pages, so that the writer of another process can bring its map up to date at the cost
+/// of what changed.
 ///
-/// Written and read under the writer's lock only. A record: version, version before it, number of words, then a word
-/// for each page: page number, whether this version wrote it, and how many of its units live. A map of another epoch
-/// can't catch up: its owner walks the file.
+/// The ring is written and read under the writer's lock only. A record has the version, the version before it, the
+/// number of words, and then a word for each page: the page number, whether this version wrote the page, and the number
+/// of its live units. A map of another epoch can't be brought up to date, so its owner walks the file.
 ///
 ///     word  0 epoch, 1 where the oldest record starts, 2 where the next will, both counted on without end
 struct PageRing: Sendable {
@@ -17,7 +18,7 @@ struct PageRing: Sendable {
 
   struct Change: Equatable, Sendable {
     var page: Int
-    /// The version of the record wrote the page.
+    /// Whether the version of the record wrote the page.
     var isNew: Bool
     var liveUnits: Int
 
@@ -57,19 +58,19 @@ struct PageRing: Sendable {
     nonmutating set { memory[word: Self.records + Int(position % Self.capacity)] = newValue }
   }
 
-  /// Empties the ring: no map made before can be brought up to date.
+  /// Empties the ring, so that no map made before can be brought up to date.
   func raiseEpoch() {
     memory[word: Self.base] = epoch &+ 1
     first = end
   }
 
-  /// Forgets what may be anything. For who rebuilds the block, alone.
+  /// Forgets the content of the ring, which may be anything. The caller rebuilds the block and must be alone.
   func clear() {
     end = 0
     raiseEpoch()
   }
 
-  /// Appends what a commit did; drops the oldest records where room is needed.
+  /// Appends what a commit did, and drops the oldest records if their room is needed.
   func append(_ record: Record) {
     guard record.changes.count <= Self.mostPages else { return raiseEpoch() }
     if end &- first > Self.capacity || end > UInt64.max / 2 { clear() }
@@ -88,7 +89,7 @@ struct PageRing: Sendable {
     end += words
   }
 
-  /// The records that lead from one version to another, oldest first; nil where some are not there any more.
+  /// The records that lead from one version to another, oldest first; nil if some of them are not there any more.
   func records(from version: UInt64, to newest: UInt64) -> [Record]? {
     if version == newest { return [] }
     var found: [Record] = []

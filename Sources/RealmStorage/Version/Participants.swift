@@ -8,19 +8,20 @@ import CRealmPlatform
   import Musl
 #endif
 
-/// Who has the database open: one entry for each open handle of each process.
+/// The handles that have the database open, called participants: one entry for each open handle of each process.
 ///
 ///     word  0 process id (0: free), 1 namespace of the process id, 2 waits for the lock, 3 waits for commits,
 ///           4 when its open write transaction began (0: none is open), 5 threads that wait to begin one,
 ///           6 relies on the schema it has found
 ///
-/// A participant holds a lock on its number; that nobody holds it proves that its holder is dead, whatever namespace
-/// it lived in. No one is struck off for its age. Changed under the control lock, but for words 2 to 6.
+/// Each participant holds a lock on its number. That nobody holds this lock proves that the participant is dead,
+/// whatever namespace it lived in. No participant is struck off because of its age. The entries are changed under the
+/// control lock, except for words 2 to 6.
 struct Participants: Sendable {
   let memory: SharedMemory
   let storage: any Storage
 
-  /// One past the last number that was ever taken since the block was made.
+  /// The word with one more than the last number that was ever taken since the block was made.
   private static let usedWord = 15
   private var used: Int { Int(min(memory[word: Self.usedWord], UInt64(ControlPlace.participantCount))) }
 
@@ -58,7 +59,7 @@ struct Participants: Sendable {
     }
   }
 
-  /// Forgets all. For who rebuilds the block, alone.
+  /// Forgets all participants. The caller rebuilds the block and must be alone.
   func clear() {
     for number in 0..<ControlPlace.participantCount { memory.clear(word: word(number)) }
     memory[word: Self.usedWord] = 0
@@ -74,10 +75,11 @@ struct Participants: Sendable {
 
   func setRelying(_ relies: Bool, _ number: Int) { memory[word: word(number) + 6] = relies ? 1 : 0 }
 
-  /// The ids of the processes of other participants that rely on the schema; 0 of one in another namespace of process ids.
+  /// The ids of the processes of other participants that rely on the schema; 0 for a process in another namespace of
+  /// process ids.
   func relying(exceptFor own: Int) -> [UInt64] { processes { $0 != own && memory[word: word($0) + 6] != 0 } }
 
-  /// The ids of the processes of other participants; 0 of one in another namespace of process ids.
+  /// The ids of the processes of other participants; 0 for a process in another namespace of process ids.
   func others(than own: Int) -> [UInt64] { processes { $0 != own } }
 
   private func processes(where isMeant: (Int) -> Bool) -> [UInt64] {
@@ -91,7 +93,8 @@ struct Participants: Sendable {
 
   // MARK: - Waiting for commits
 
-  /// Set before it is looked at what is current, so that whoever publishes sees it or is seen.
+  /// Notes whether a participant waits for commits. A waiting thread sets this before it reads the current version, so
+  /// that it sees a new version or the publisher sees this word.
   func setWatching(_ watches: Bool, _ number: Int) { memory[word: word(number) + 3] = watches ? 1 : 0 }
 
   var anyoneWatches: Bool {
@@ -101,21 +104,21 @@ struct Participants: Sendable {
 
   // MARK: - Write transactions, for reports
 
-  /// - Parameter since: when the open transaction began, in nanoseconds since 1970; 0 where none is open any more.
+  /// - Parameter since: when the open transaction began, in nanoseconds since 1970; 0 if none is open any more.
   func setWriting(since: UInt64, _ number: Int) { memory[word: word(number) + 4] = since }
 
-  /// So many threads wait to begin a transaction behind another of this participant.
+  /// Notes how many threads wait to begin a transaction behind another one of this participant.
   func setWaitingThreads(_ count: Int, _ number: Int) {
     memory[word: word(number) + 5] = UInt64(max(count, 0))
   }
 
-  /// The participant whose transaction is open, with when it began; and how many threads wait to begin one, in all. The answer may be a mix of what
-  /// was true one moment after another.
+  /// The participant whose transaction is open, with the time when it began, and the number of all threads that wait to
+  /// begin one. The values may be from different moments.
   func writing(own: Int) -> (open: (number: Int, since: UInt64)?, waiting: Int) {
     var open: (number: Int, since: UInt64)?
     var waiting = 0
     for number in 0..<used where memory[word: word(number)] != 0 {
-      // What a process that died has left says nothing.
+      // The words that a dead process has left say nothing.
       guard number == own || storage.isHeldElsewhere(.participant(number)) else { continue }
       waiting += Int(clamping: memory[word: word(number) + 5]) + (memory[word: word(number) + 2] != 0 ? 1 : 0)
       let since = memory[word: word(number) + 4]
@@ -128,7 +131,7 @@ struct Participants: Sendable {
 
   func setWaiting(_ waits: Bool, _ number: Int) { memory[word: word(number) + 2] = waits ? 1 : 0 }
 
-  /// Another participant waits for the writer's lock.
+  /// Whether another participant waits for the writer's lock.
   func othersWait(than own: Int) -> Bool {
     for number in 0..<used where number != own {
       if memory[word: word(number)] != 0, memory[word: word(number) + 2] != 0 { return true }

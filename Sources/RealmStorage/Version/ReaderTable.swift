@@ -1,15 +1,16 @@
-/// Who reads which version: one entry for each participant and version, whatever the number of its snapshots.
+/// The versions that participants read: one entry for each participant and version, whatever the number of its
+/// snapshots.
 ///
 ///     word  0 owner (its number plus one; 0: free), 1 version (0: none), 2 since when
 ///
-/// Whoever pins stores the version, then loads which one is current, and starts again where that has moved; whoever
-/// gives out space loads what is current, then reads the entries. In one order that all agree on, one of the two sees
-/// the other, so no page of a pinned version is given out. An entry is never handed from one owner to another but
-/// through zero.
+/// A reader that pins stores the version, then loads the current version, and starts again if that has changed. A
+/// writer that gives out space loads the current version, then reads the entries. All threads agree on one order of
+/// these accesses, so one of the two sees the other, and no page of a pinned version is given out. An entry is never
+/// handed from one owner to another without being zero in between.
 struct ReaderTable: Sendable {
   let segments: Segments
   private var memory: SharedMemory { segments.memory }
-  /// One past the last entry that was ever taken since the block was made.
+  /// The word with one more than the last entry that was ever taken since the block was made.
   private static let usedWord = 14
 
   private func word(_ entry: Int) -> Int {
@@ -21,7 +22,7 @@ struct ReaderTable: Sendable {
 
   /// Takes a free entry for a participant.
   ///
-  /// - Throws: `.limitExceeded(.readers)`; `.system` where the table can't grow.
+  /// - Throws: `.limitExceeded(.readers)`; `.system` if the table can't grow.
   func take(for participant: Int) throws(StorageError) -> Int {
     while true {
       let count = segments.count
@@ -36,7 +37,8 @@ struct ReaderTable: Sendable {
     }
   }
 
-  /// Before anything is pinned there: whoever gives out space looks no further than the last entry used.
+  /// Notes that an entry is used, before anything is pinned there, because a writer that gives out space looks no
+  /// further than the last entry used.
   private func noteUse(of entry: Int) {
     while true {
       let used = memory[word: Self.usedWord]
@@ -46,7 +48,7 @@ struct ReaderTable: Sendable {
     }
   }
 
-  /// Pins the version that is current, in an entry of the caller's.
+  /// Pins the current version, in an entry of the caller.
   func pin(_ entry: Int, in block: ControlBlock) -> ControlBlock.Named {
     memory[word: word(entry) + 2] = Clock.now
     while true {
@@ -56,7 +58,7 @@ struct ReaderTable: Sendable {
     }
   }
 
-  /// Pins a version, in an entry of the caller's.
+  /// Pins a version, in an entry of the caller.
   func pin(_ entry: Int, version: UInt64) {
     memory[word: word(entry) + 2] = Clock.now
     memory[word: word(entry) + 1] = version
@@ -98,7 +100,7 @@ struct ReaderTable: Sendable {
     for entry in 0..<used where memory[word: word(entry)] == UInt64(participant + 1) { giveBack(entry) }
   }
 
-  /// Forgets all pins. For who rebuilds the block, alone.
+  /// Forgets all pins. The caller rebuilds the block and must be alone.
   func clear() {
     for entry in 0..<segments.entryCount {
       memory.clear(word: word(entry) + 1)

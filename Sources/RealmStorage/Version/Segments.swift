@@ -1,22 +1,24 @@
-/// The part of the shared memory that grows: segments of reader and version entries, added and never moved.
+/// The part of the shared memory that grows: segments of reader and version entries. Segments are added, and never
+/// moved.
 struct Segments: Sendable {
   let memory: SharedMemory
   let control: ControlLock
   let path: String
   private static let countWord = 13
 
-  /// At least one. A number that can't be is what a block holds that is not ours: it is not believed.
+  /// The number of segments, at least one. An impossible number is not believed, because it comes from a block that is
+  /// not ours.
   var count: Int { Int(min(max(memory[word: Self.countWord], 1), UInt64(ControlPlace.segmentCount))) }
   var entryCount: Int { count * ControlPlace.entriesPerSegment }
 
   func start(_ segment: Int) -> Int { ControlPlace.segments + segment * ControlPlace.segmentBytes }
 
-  /// Makes sure that what the count says may be touched.
+  /// Makes sure that the memory of all segments may be accessed.
   func reserve() throws(StorageError) { try memory.reserve(start(count)) }
 
-  /// Adds one to `seen`, unless somebody else has.
+  /// Adds a segment to `seen` segments, unless somebody else has added it already.
   ///
-  /// - Throws: `.limitExceeded(.readers)`; `.system` where the disk is full.
+  /// - Throws: `.limitExceeded(.readers)`; `.system` if the disk is full.
   func add(to seen: Int) throws(StorageError) {
     _ = try control.lock()
     defer { control.unlock() }

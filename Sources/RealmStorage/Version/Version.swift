@@ -1,10 +1,11 @@
 /// One committed state of the database: what a reader starts from.
 package struct Version: Sendable, Equatable {
-  /// Grows with every commit; a number that a meta page names as given never means anything else.
+  /// The number of the version, which grows with every commit. A number that a meta page names as given never means
+  /// anything else.
   package var number: UInt64
-  /// Vouches for all the version reaches; null when it is empty.
+  /// The ref of the root, which vouches for all that the version reaches; null if the version is empty.
   package var root: Ref
-  /// Pages of the file when the version was written. All of its nodes lie below.
+  /// The number of pages of the file when the version was written. All nodes of the version lie below its end.
   package var pageCount: Int
 
   package var end: UInt64 { UInt64(pageCount) * UInt64(FilePlace.page) }

@@ -1,7 +1,7 @@
 /// The roots of the versions that can be read: the published one, the durable one and those that are pinned.
 ///
-/// Without it nobody could find the root of a pinned version. Written under the writer's lock only. An entry is complete
-/// before its version is published and is not changed while anyone may read it:
+/// Without this table nobody could find the root of a pinned version. It is written under the writer's lock only. An
+/// entry is complete before its version is published, and is not changed while anyone may read it:
 ///
 ///     word  0 number (0: free), 1–4 root as a sealed ref, 5 pages of the file
 struct VersionTable: Sendable {
@@ -14,7 +14,7 @@ struct VersionTable: Sendable {
       + entry % ControlPlace.entriesPerSegment * (ControlPlace.versionBytes / 8)
   }
 
-  /// The version of an entry; nil where the number says that another is meant, or the entry is none.
+  /// The version of an entry; nil if the entry holds another version, or is not valid.
   func version(_ named: ControlBlock.Named) -> Version? {
     guard named.entry < segments.entryCount else { return nil }
     let word = word(named.entry)
@@ -27,7 +27,7 @@ struct VersionTable: Sendable {
         check2: memory[word: word + 4]),
       pageCount: Int(clamping: min(pages, FileLimit.bytes / UInt64(FilePlace.page))))
     guard pages >= 2, version.root.isNull || version.root.isWellFormed else { return nil }
-    // Of a version that nobody holds the entry may be written anew meanwhile, which begins with its number.
+    // The entry of a version that nobody holds may be overwritten meanwhile. Overwriting begins with the number.
     return memory[word: word] == named.number ? version : nil
   }
 
@@ -39,18 +39,18 @@ struct VersionTable: Sendable {
     return nil
   }
 
-  /// The entry of a version, made where there is none.
+  /// The entry of a version, which is made if there is none.
   func entry(of version: Version, holders: [UInt64]) throws(StorageError) -> ControlBlock.Named {
     if let found = find(version.number) { return found }
     return try add(version, holders: holders)
   }
 
-  /// Writes a version into an entry of none of `holders`, which are ascending.
+  /// Writes a version into an entry that belongs to none of `holders`, which are ascending.
   ///
-  /// - Throws: `.limitExceeded(.readers)`; `.system` where the table can't grow.
+  /// - Throws: `.limitExceeded(.readers)`; `.system` if the table can't grow.
   func add(_ version: Version, holders: [UInt64]) throws(StorageError) -> ControlBlock.Named {
     let count = segments.entryCount
-    // The places of recent versions follow each other: the first free one after the last is soon found.
+    // The entries of recent versions follow each other, so the first free one after the last is soon found.
     let start = Int(version.number % UInt64(count))
     for step in 0..<count {
       let entry = (start + step) % count
@@ -73,6 +73,6 @@ struct VersionTable: Sendable {
     return ControlBlock.Named(number: version.number, entry: entry)
   }
 
-  /// Forgets all versions. For who rebuilds the block, alone.
+  /// Forgets all versions. The caller rebuilds the block and must be alone.
   func clear() { for entry in 0..<segments.entryCount { memory.clear(word: word(entry)) } }
 }

@@ -8,22 +8,24 @@
 
 /// A process's turn with the writer's lock: how long it is, and who comes next.
 ///
-/// The system lets whoever asks first have a lock that was given up, and that is the one that is running, not the one
-/// that was waiting and has to wake. So who has had the lock waits a moment for those who wait already.
+/// If a lock is given up, the system gives it to the process that asks first. That is the process that is running, not
+/// the process that was waiting and has to wake up. So a process that has had the lock waits a moment for those that
+/// wait already.
 struct WriterTurn {
   private var versions = 0
   private var start: UInt64 = 0
-  /// Others waited when the lock was given up last.
+  /// Whether others waited when the lock was last given up.
   private var owesTurn = false
 
   private static let mostVersions = 64
   private static let longest: UInt64 = 20_000_000
-  /// After so long whoever said that it waits is taken for gone, or stopped, and not waited for again for a while.
+  /// The time after which a participant that said that it waits is taken for dead or stopped, in nanoseconds. It is
+  /// then not waited for again for the time `disregard`.
   private static let patience: UInt64 = 5_000_000
   private static let disregard: UInt64 = 1_000_000_000
   private var ignoresUntil: UInt64 = 0
 
-  /// Others have waited for long enough.
+  /// Whether others have waited long enough.
   var isOver: Bool { versions >= Self.mostVersions || Clock.steady &- start > Self.longest }
 
   mutating func lock(_ storage: any Storage, _ held: HeldVersions) throws(StorageError) {
@@ -36,7 +38,8 @@ struct WriterTurn {
     begin()
   }
 
-  /// Takes the lock where nobody has it, and nobody waits for it to whom it is owed; answers whether it was taken.
+  /// Takes the lock if nobody has it and no participant that is owed the turn waits for it. Returns whether it was
+  /// taken.
   mutating func lockIfFree(_ storage: any Storage, _ held: HeldVersions) throws(StorageError) -> Bool {
     if owesTurn, held.participants.othersWait(than: held.participant) { return false }
     guard try storage.lock(.writer, waits: false) else { return false }
@@ -53,7 +56,7 @@ struct WriterTurn {
     guard Clock.steady >= ignoresUntil else { return }
     let deadline = Clock.steady &+ Self.patience
     while held.participants.othersWait(than: held.participant) {
-      // One of them has it: the lock itself is to be waited for.
+      // One of the others has the lock, so the lock itself must be waited for.
       if storage.isHeldElsewhere(.writer) { return }
       guard Clock.steady < deadline else {
         ignoresUntil = Clock.steady &+ Self.disregard

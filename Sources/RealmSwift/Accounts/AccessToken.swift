@@ -1,8 +1,8 @@
 import Foundation
 import RealmInterchange
 
-/// A token that proves for a limited time who sends a request. The server has signed it. This type reads what the token says, and
-/// does not check the signature.
+/// A token by which a request proves for a limited time which user sends it. The server has signed it. This type reads
+/// the content of the token, and does not check the signature.
 package struct AccessToken: Sendable {
   package let text: String
   /// When the token expires, by the server's clock.
@@ -42,7 +42,7 @@ package struct AccessToken: Sendable {
     return Data(base64Encoded: text)
   }
 
-  /// Whether the token has expired, or expires within so many seconds by this device's clock.
+  /// Whether the token has expired, or expires within this number of seconds by this device's clock.
   package func ends(within seconds: TimeInterval) -> Bool { end.timeIntervalSinceNow < seconds }
 }
 

@@ -34,8 +34,8 @@ public final class App: Sendable {
   // A thread that holds this lock may take the lock of a user. A thread that holds the lock of a user must not take this one.
   let users = Mutex(Users())
 
-  /// Makes an app that this process does not have yet. If no other process uses the app, it deletes or moves the files that are
-  /// to go.
+  /// Makes an app that this process does not have yet. If no other process uses the app, this carries out the stored
+  /// actions for files and deletes the files of removed users.
   ///
   /// - Precondition: the id is one that `checkID` accepts.
   init(id: String, opening settings: AppSettings) {
@@ -153,15 +153,15 @@ public final class App: Sendable {
   /// Deletes the files of a removed user that are not open. The others are deleted when the app is started the next time.
   func removeFiles(of user: User) { FileActions(metadata, paths).removeFiles(ofUser: user.id) }
 
-  /// Stores what is to be done with a file when the app is started the next time.
+  /// Stores an action for a file. It is carried out when the app is started the next time.
   func add(_ action: FileAction) { metadata.add(action.stored(paths)) }
 
-  /// Takes back what `add(_:)` has stored.
+  /// Removes an action that `add(_:)` has stored.
   func withdraw(_ action: FileAction) { metadata.remove(action.stored(paths)) }
 
-  /// Does now what is to be done with a file, unless the file is open.
+  /// Carries out an action for a file now, unless the file is open.
   ///
-  /// - Returns: whether it is done.
+  /// - Returns: whether the action is done.
   func perform(_ action: FileAction) -> Bool { FileActions(metadata, paths).perform(action.stored(paths)) }
 
   // MARK: - Calling back

@@ -9,7 +9,7 @@ import RealmStorage
   import Musl
 #endif
 
-/// An action that waits for a realm file until the app is started the next time, when no program has the file open.
+/// An action for a realm file that waits until the app is started the next time, when no program has the file open.
 struct FileAction: Sendable, Equatable {
   var path: String
   /// The id of the file, as `Database.fileID(path:)` returns it. If the path has another file later, that file is left alone.
@@ -30,7 +30,7 @@ struct FileActions {
 
   init(_ metadata: AppMetadata, _ paths: SyncPaths) { (self.metadata, self.paths) = (metadata, paths) }
 
-  /// Does everything that is to be done. What can't be done now stays stored for another time.
+  /// Carries out all stored actions, and deletes the files of removed users. What can't be done now stays stored.
   func run() {
     let known = metadata.known()
     for action in known.actions { perform(action) }
@@ -95,12 +95,12 @@ struct FileActions {
   /// Whether a file has changes that were not uploaded.
   private enum Unsynced {
     case none
-    /// The file has such changes, or it can't be known; the text says why the file is kept.
+    /// The file has such changes, or this can't be found out. The text says why the file is kept.
     case some(String)
-    /// The file can't be touched now; the text says why.
+    /// The file can't be touched now. The text says why.
     case busy(String)
     case noRealm
-    /// The file is a realm that is not synced, so that it is not the file that was meant.
+    /// The file is a realm that is not synced, so it is another file than the one of the removed user.
     case local
   }
 
@@ -159,7 +159,7 @@ struct FileActions {
   /// - Returns: whether it is gone.
   private func delete(_ path: String) -> Bool {
     do {
-      // Changes that were not uploaded were looked for before, or are to be deleted with the file.
+      // The caller has looked for changes that were not uploaded, or wants them to be deleted with the file.
       _ = try RealmFile.delete(
         Realm.Configuration(fileURL: URL(fileURLWithPath: path)), losesUnsynced: true)
       return true

@@ -2,7 +2,7 @@ import Foundation
 import RealmInterchange
 import RealmSyncClient
 
-/// The answer of the server to a request, or why there is none.
+/// The answer of the server to a request, or the reason why there is none.
 package struct ServerAnswer: Sendable {
   /// The method and the path of the request, for messages.
   let request: String

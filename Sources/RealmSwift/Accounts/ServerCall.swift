@@ -68,7 +68,7 @@ struct ServerCall: Sendable {
   }
 }
 
-/// The facts about the device that are sent with a log-in.
+/// The facts about the device that a log-in sends.
 enum DeviceFacts {
   static func document(id: String?) -> Document {
     var facts = [

@@ -46,7 +46,7 @@ extension User {
       throw state == .removed ? AppError.removed(id) : AppError.loggedOut(id)
     }
     let answer = try await app.calls.send(.refresh, token: token)
-    // An answer without the name of an error is not the server's: a proxy may answer so, too.
+    // An answer without the name of an error may come from a proxy and not from the server.
     if answer.problem == nil, [401, 403].contains(answer.status), AppError(answer).name != nil {
       logOut(because: "It answers the refresh token with the status \(answer.status).") {
         $0.refreshToken == token
@@ -108,7 +108,7 @@ extension User: SyncAccess {
     Task { body(await self.route(after: refused)) }
   }
 
-  /// A token that expires within so many seconds is not used to connect.
+  /// A token that expires within this number of seconds is not used to connect.
   private static let leastSeconds: Double = 10
 
   private func route(after refused: RouteRefusal?) async -> Result<SyncRoute, AccessProblem> {

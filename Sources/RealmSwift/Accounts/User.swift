@@ -26,7 +26,7 @@ public enum RLMUserState: UInt, Sendable {
   case removed = 2
 }
 
-/// What the app knows of a user.
+/// The data that an app has about a user.
 struct UserContent: Sendable {
   /// The state of the user. It is `.loggedIn` exactly if there is an access token.
   var state = RLMUserState.loggedOut

@@ -80,7 +80,7 @@ extension AnyBSON {
 }
 
 extension Decimal128 {
-  /// The decimal that equals a double, as in all comparisons of numbers of different types.
+  /// The decimal that equals a double by the rule for comparisons of numbers of different types.
   fileprivate init(equalTo number: Double) {
     self.init(Int64(exactly: number).map { DecimalNumber($0) } ?? DecimalNumber(number))
   }

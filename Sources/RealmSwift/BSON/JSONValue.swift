@@ -1,10 +1,11 @@
 import RealmInterchange
 
-/// A JSON text as BSON takes it: the order of members is lost, and of members with one key the last one is kept.
+/// A JSON text as BSON reads it. The order of members is lost, and if several members have the same key, the last one
+/// is kept.
 enum JSONValue: Equatable {
   case null
   case bool(Bool)
-  /// As it is written: `1`, `1.0` and `1e0` are three texts, and digits of any number are kept.
+  /// A number as it is written: `1`, `1.0` and `1e0` are three texts, and the digits of any number are kept.
   case number(String)
   case string(String)
   case array([JSONValue])

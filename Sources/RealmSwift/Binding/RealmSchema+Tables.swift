@@ -8,9 +8,9 @@ extension RealmSchema {
     var version: UInt64
   }
 
-  /// Changes the objects of a file that was made for earlier versions of the classes. It runs in a transaction in which the
-  /// tables have the columns that the classes ask for, and still those that they had. It answers the names of tables that are
-  /// to be deleted; these are empty.
+  /// Changes the objects of a file that was made for earlier versions of the classes. It runs in a transaction. The
+  /// tables have the columns that the classes ask for, and still have their earlier columns. The answer is the names of
+  /// the tables to delete, which are empty.
   typealias Migrate = (_ steps: SchemaSteps) throws -> Set<String>
 
   /// Compares classes with the tables of a database, and makes what is missing.

@@ -61,7 +61,7 @@ final class RealmSchema: Sendable {
     self.isDefault = isDefault
     byClass = Dictionary(
       uniqueKeysWithValues: bindings.enumerated().map { (ObjectIdentifier($1.model.type), $0) })
-    // If several classes share a table, the first one that a realm was opened with is used for its objects.
+    // If several classes share a table, its objects are of the class with which a realm was opened first.
     byTable = Dictionary(
       bindings.enumerated().compactMap { place, binding in binding.table.map { ($0.id, place) } },
       uniquingKeysWith: { first, _ in first })
@@ -76,7 +76,7 @@ final class RealmSchema: Sendable {
     }
   }
 
-  /// This schema with the classes of another one that it does not have.
+  /// This schema, with those classes of another schema that it does not have.
   func joined(with other: RealmSchema) -> RealmSchema {
     let added = other.bindings.filter { byClass[ObjectIdentifier($0.model.type)] == nil }
     if added.isEmpty, isDefault || !other.isDefault { return self }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// `KnownClasses` keeps it alive as long as the file is open, because classes and properties refer to it without keeping it.
 final class TableModels: @unchecked Sendable {
-  // Sendable because nothing of it changes after it was made.
+  // Sendable because nothing in it changes after it was made.
 
   /// The tables of which the classes were made.
   let tables: [TableSchema]

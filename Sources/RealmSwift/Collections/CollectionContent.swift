@@ -11,10 +11,10 @@ public final class _CollectionContent {
     case collection(ManagedRow, position: Int)
     /// The objects whose property links to a row, once for each link.
     case linking(ManagedRow, position: Int)
-    /// The objects that another content finds, of which rows were cut off.
+    /// The objects that another content finds, limited to a part of its rows.
     case found(_CollectionContent)
 
-    /// The same source in another session; nil if the object to which it belongs is not there.
+    /// The same source in another session; nil if its object does not exist there.
     fileprivate func moved(to session: RealmSession) -> Source? {
       switch self {
       case .all: return .all
@@ -29,7 +29,7 @@ public final class _CollectionContent {
 
   /// Keeps the context alive.
   private let life: SessionLife
-  /// The context of the objects' class that handles refer to.
+  /// The context of the objects' class to which handles refer.
   private let shared: UncountedReference<ObjectContext>
   /// The generation in which the content was made.
   private let birth: UInt64
@@ -41,10 +41,11 @@ public final class _CollectionContent {
   /// scheduler.
   var subscription: SixteenBytes?
 
-  /// What was found, with the generation of the session in which it was found.
+  /// Results of searches, each with the generation of the session in which it was found.
   private struct Findings {
     var known: (rows: [UInt64], generation: UInt64)?
-    // For a sort of which nobody has asked for all objects: the first rows in order, and the rows that are to be sorted.
+    // These two are for a sort, until all of its objects are asked for: the first rows in order, and the rows to be
+    // sorted.
     var head: (rows: [UInt64], generation: UInt64)?
     var unsorted: (rows: [UInt64], generation: UInt64)?
     /// The order that an observer of the same plan knows, which the content shares.
@@ -134,7 +135,7 @@ public final class _CollectionContent {
   private var session: RealmSession { life.session.here }
   var isFrozen: Bool { sharedFindings != nil }
 
-  /// The same plan in another session; nil if the object to which the source belongs is not there.
+  /// The same plan in another session; nil if the object of the source does not exist there.
   func moved(to session: RealmSession) -> _CollectionContent? {
     guard let source = source.moved(to: session) else { return nil }
     let moved = _CollectionContent(
@@ -147,9 +148,9 @@ public final class _CollectionContent {
     return moved
   }
 
-  /// Whether what was found in a generation would be found now too: nothing has changed since, or only properties that the
-  /// plan does not look at. A loop that takes objects by their index and changes other properties of them does not search
-  /// anew for each object.
+  /// Whether a result of the generation would still be found now. This is so if nothing has changed since, or only
+  /// properties that the plan does not look at. A loop that takes objects by their index and changes other properties
+  /// of them does therefore not search anew for each object.
   private func isCurrent(_ generation: UInt64) -> Bool {
     if generation == session.generation { return true }
     guard case .all = source, let columns = columnsRead else { return false }
@@ -306,7 +307,7 @@ public final class _CollectionContent {
   /// The numbers of rows that a sort puts in order if an element near its beginning is asked for. The smallest number that
   /// contains the element is taken.
   private static let headCounts = [128, 1_024]
-  /// If a sort has fewer elements than this multiple of the number, all are put in order at once.
+  /// If a sort has fewer elements than this multiple of the number, all of them are put in order at once.
   private static let headShare = 8
 
   /// The key of an element near the beginning of a sort, found without sorting the rest. The answer is nil if this short cut

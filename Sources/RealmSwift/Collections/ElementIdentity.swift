@@ -1,7 +1,8 @@
 import RealmStorage
 
-/// What tells an element of an unmanaged collection from others, by the rules of a realm: numbers are compared by their
-/// values, texts by their bytes, and objects by the row that they show. Unmanaged objects are compared by their identity.
+/// The identity of an element of an unmanaged collection, by the rules of a realm. Numbers are compared by their
+/// values, texts by their bytes, and objects by the row that they show. Unmanaged objects are compared by their
+/// identity.
 struct ElementIdentity: Hashable {
   private enum Identity: Hashable {
     case object(ObjectIdentifier)

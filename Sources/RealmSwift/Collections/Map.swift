@@ -313,7 +313,7 @@ extension Map: EntriesOfMap {
   }
 }
 
-/// The entries of which a map is to be made, as values given as `Any`.
+/// The entries of which a map is made. Each value is given as `Any`.
 struct AnyEntries: EntriesOfMap {
   let anyEntries: [(key: String, value: Any)]
 }

@@ -15,7 +15,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
   /// The elements of an unmanaged set, in order. `members` holds the same elements for finding them.
   private var unmanaged: [Element] = []
   private var members = Set<ElementIdentity>()
-  /// Whether an object of the set was in no realm when it was inserted. Its identity is another one once it is in a realm.
+  /// Whether an object of the set was in no realm when it was inserted. Its `ElementIdentity` changes when it is added
+  /// to a realm.
   private var mayHaveBecomeManaged = false
   /// The elements of an unmanaged set in stored form, if it is a copy of a set that stores elements for which the program has
   /// no value.

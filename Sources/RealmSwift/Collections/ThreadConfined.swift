@@ -15,11 +15,11 @@ public struct _RealmSession {
 /// and can't be changed or observed. It keeps its version of the file alive, and the space of that version is not reused
 /// meanwhile (`StorageReport.pinned`).
 public protocol ThreadConfined {
-  /// The realm that manages it; nil if it is unmanaged.
+  /// The realm that manages the value; nil if the value is unmanaged.
   var realm: Realm? { get }
-  /// Whether it was deleted, the object that has it was deleted, or its realm was invalidated.
+  /// Whether the value or the object that has it was deleted, or its realm was invalidated.
   var isInvalidated: Bool { get }
-  /// Whether it is frozen; false if it is unmanaged.
+  /// Whether the value is frozen; false if it is unmanaged.
   var isFrozen: Bool { get }
   /// A frozen copy for any thread. It shows the version that its realm reads; in a write transaction it shows the state at
   /// the beginning of the transaction.

@@ -16,7 +16,7 @@ final class ValueContent {
     case distinct
   }
 
-  /// A value, and where it stands in the collection.
+  /// A value, and its place in the collection.
   typealias Place = (value: Value, step: NestedPlace.Step)
 
   private var kept: _CollectionCell

@@ -1,10 +1,10 @@
 import Foundation
 import RealmStorage
 
-/// A property of dynamic objects. The type of its values is decided by the column. A managed object reads them from its row;
-/// an object that is about to become a row has them in its draft.
+/// A property of dynamic objects, whose column decides the type of its values. A managed object reads them from its
+/// row. An object that is about to become a row has them in its draft.
 ///
-/// Other properties are found in an instance by an offset; here the offset is the position in the draft.
+/// Other kinds of fields find a property in an instance by an offset. Here the offset is the position in the draft.
 enum DynamicField<Value: _Persistable>: PersistedField {
   private static func draft(_ object: ObjectBase) -> DynamicDraft {
     guard let draft = object.asDynamic?.draft else {
@@ -13,7 +13,7 @@ enum DynamicField<Value: _Persistable>: PersistedField {
     return draft
   }
 
-  /// The value in the draft. If none was given, the default is made now.
+  /// The value in the draft. If none was given, this stores the default in the draft.
   private static func current(_ object: ObjectBase, _ position: Int) -> Value {
     let draft = draft(object)
     if let value = draft.values[position] as? Value { return value }
@@ -85,7 +85,7 @@ enum DynamicField<Value: _Persistable>: PersistedField {
     (object.keptContext == nil ? current(object, offset) : Value._read(object, position))._plainValue
   }
 
-  // The types are those of the columns, so every stored value has a value in the program.
+  // The columns decide the types, so every stored value has a value in the program.
   static func unknown(_ object: ObjectBase, at offset: Int, position: Int) -> RealmStorage.Value? { nil }
   static func set(unknown value: RealmStorage.Value, _ object: ObjectBase, at offset: Int, position: Int) {
     object.store(value, position)

@@ -43,7 +43,7 @@ public final class DynamicObject: Object {
 /// The values that a dynamic object was given before it becomes a row.
 final class DynamicDraft {
   let model: ObjectModel
-  /// The values by the position of the property; nil if none was given.
+  /// The given values, by the positions of their properties; nil for a property without one.
   var values: [Any?]
 
   init(_ model: ObjectModel) {
@@ -53,7 +53,7 @@ final class DynamicDraft {
 }
 
 extension ObjectBase {
-  /// The class of the object; for a dynamic object it is its table as a class.
+  /// The model of the object's class; for a dynamic object, the model that was made of its table.
   final var ownModel: ObjectModel {
     if let keptContext { return keptContext.use { $0.binding.model } }
     if let draft = asDynamic?.draft { return draft.model }

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// What a migration block did, as far as it is checked after the block has returned.
+/// Records what a migration block does, so that it can be checked after the block has returned.
 final class MigrationNotes {
   private struct Misfit {
     let property: String
@@ -14,7 +14,7 @@ final class MigrationNotes {
 
   init(old: RealmSession, new: RealmSession) { (self.old, self.new) = (old, new) }
 
-  /// What an old object becomes if the block links to it.
+  /// The object that takes the place of an old object to which the block links.
   enum Moved {
     /// The new object of the same row.
     case object(ObjectBase)
@@ -65,7 +65,7 @@ final class MigrationNotes {
 
   func note(_ problem: String) { problems.append(problem) }
 
-  /// What was wrong, in words; nil if nothing was.
+  /// The text that says what the block did wrong; nil if it did nothing wrong.
   var problem: String? {
     let misfits = misfits.values.sorted { $0.property < $1.property }.map {
       "property \($0.property) is of type \($0.type), and can't be set to \($0.samples.joined(separator: ", "))"

@@ -16,7 +16,7 @@ final class Migrator {
   private var isOpen = true
   /// The names of tables that are deleted at the end.
   private var doomed: Set<String> = []
-  /// The properties that were renamed, in words.
+  /// Texts that say which properties were renamed.
   private(set) var renamed: [String] = []
 
   private var models: [ObjectModel] { steps.update.models }
@@ -75,7 +75,8 @@ final class Migrator {
     return doomed
   }
 
-  /// Called when the migration is committed.
+  /// Reports that the migration is done. It is called after the transaction was committed or, in a dry run, after
+  /// `run`.
   func finish() { progress.finish() }
 
   private func end() {
@@ -215,11 +216,11 @@ extension PropertySchema {
   }
 }
 
-/// Reports which part of a migration is done.
+/// Reports the part of a migration that is done, in steps of a hundredth.
 private struct MigrationProgress {
   private let rows: Int
   private let tell: (@Sendable (Double) -> Void)?
-  /// The classes that were enumerated.
+  /// The names of the classes that were enumerated.
   private var counted: Set<String> = []
   private var sum = 0
   private var told = 0
@@ -229,7 +230,8 @@ private struct MigrationProgress {
     self.tell = tell
   }
 
-  /// Begins a class, and answers whether it counts. A class counts once, even if it is enumerated several times.
+  /// Begins to enumerate a class, and returns whether its objects count. They count only in the first enumeration of
+  /// the class.
   mutating func begin(_ name: String) -> Bool { counted.insert(name).inserted }
 
   mutating func step() {

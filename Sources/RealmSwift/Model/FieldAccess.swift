@@ -1,10 +1,11 @@
 import Foundation
 import RealmStorage
 
-/// The operations by which an object is added to a realm, for one property, as code that is compiled for the property's type.
+/// The operations by which an object is added to a realm, for one property. Their code is compiled for the property's
+/// type.
 ///
-/// `PersistedField` has the same operations for any type, but looks up the type's metadata at each call; adding an object
-/// then takes several times as long.
+/// `PersistedField` has the same operations for any type, but looks up the type's metadata at each call. Adding an
+/// object would then take several times as long.
 struct FieldAccess {
   /// See `PersistedField.stored`.
   let stored: (ObjectBase, Int, _RowOfObject) -> Value

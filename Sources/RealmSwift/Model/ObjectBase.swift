@@ -9,11 +9,11 @@ open class ObjectBase {
   @exclusivity(unchecked) final private(set) var keptContext: ContextReference?
   /// The key of the row that a managed object shows.
   @exclusivity(unchecked) final private(set) var row: UInt64 = 0
-  /// If the object is managed: the generation of its realm in which the row was found. If it is unmanaged: the place where it
-  /// keeps stored values that its properties can't hold, or 0 if there are none.
+  /// For a managed object, the generation of its realm in which the row was found. For an unmanaged object, the place
+  /// where it keeps stored values that its properties can't hold, or 0 if there are none.
   @exclusivity(unchecked) final private(set) var birth: UInt64 = 0
-  /// The hash that was last asked for, of an object whose class has a primary key; 0 if it was never asked for. It stays when
-  /// the row is deleted.
+  /// The hash that was last asked for, if the class has a primary key; 0 if it was never asked for. It stays when the
+  /// row is deleted.
   @exclusivity(unchecked) final private var knownHash = 0
 
   /// Makes an unmanaged object. Each property has the value that its declaration gives.

@@ -77,7 +77,7 @@ struct ObjectDescription {
     room = 0
   }
 
-  /// Writes the items of an object or a collection, one a line, as long as there is space.
+  /// Writes the items of an object or a collection, one on each line, as long as there is space.
   private mutating func writeLines(
     _ count: Int, open: String, close: String, _ body: (inout ObjectDescription, Int) -> Void
   ) {
@@ -141,7 +141,7 @@ struct ObjectDescription {
     }
   }
 
-  /// Adds a stored value for which the program has none, as it is stored.
+  /// Adds a stored value, in its stored form, for which the program has no value.
   mutating func add(unknown value: Value, _ depth: Int) { add(value.plain ?? "(null)", depth) }
 
   mutating func add<Elements: Collection>(

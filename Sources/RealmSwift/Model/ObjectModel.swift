@@ -1,7 +1,7 @@
 import RealmStorage
 import Synchronization
 
-/// A property of a model class: what realms store of it, and where an instance keeps it.
+/// A property of a model class: what realms store for it, and where an instance keeps it.
 final class ModelProperty {
   let schema: PropertySchema
   /// The type as the class declares it, with the class to which links lead.
@@ -73,8 +73,8 @@ final class ModelProperty {
   var isComputed: Bool { schema.isComputed }
 }
 
-/// A class of the program, or a table as a class of dynamic objects: what realms store of it, where its instances keep that,
-/// and how instances are made.
+/// A class of the program, or a table as a class of dynamic objects. The model has what realms store of the class,
+/// where its instances keep that, and how instances are made.
 final class ObjectModel: @unchecked Sendable {
   // Sendable because nothing of it changes.
   let type: ObjectBase.Type
@@ -83,7 +83,7 @@ final class ObjectModel: @unchecked Sendable {
   let properties: [ModelProperty]
   /// The position of the primary key; nil if there is none.
   let primaryKey: Int?
-  /// For each property, the operation that gives up its own value when its object begins to show a row.
+  /// The operations that give up each property's own value when its object begins to show a row.
   private let adoptions: [UncountedReference<Adoption>]
   /// Keeps the operations alive.
   private let keptAdoptions: [Adoption]
@@ -97,7 +97,7 @@ final class ObjectModel: @unchecked Sendable {
   private(set) unowned var family: TableModels?
 
   private static let known = Mutex<[ObjectIdentifier: ObjectModel]>([:])
-  /// The classes whose initializers are being called to find out about them.
+  /// The classes whose initializers are running because their models are being made.
   @TaskLocal private static var beingLearned: Set<ObjectIdentifier> = []
 
   /// The model of a class. It is made once in a process.
@@ -237,7 +237,7 @@ final class ObjectModel: @unchecked Sendable {
     return object
   }
 
-  /// Lets the properties of a managed object know it, if its class can be encoded.
+  /// Tells the properties of a managed object which object has them, so that they can be encoded.
   private func makeEncodable(_ object: ObjectBase) {
     for property in properties { property.field.makeEncodable(object, at: property.offset) }
   }

@@ -13,7 +13,7 @@ struct PropertyField {
     /// The names of properties that have a type that can be stored, but are not stored by realms. Their values would be lost
     /// with each handle.
     var unstored: [String] = []
-    /// Whether instances hold nothing but marked properties, so that one can be made by copying bytes.
+    /// Whether instances hold only marked properties, so that an instance can be made by copying bytes.
     var arePlain = false
   }
 

@@ -71,10 +71,10 @@ extension ObjectBase {
     unknownValues = kept
   }
 
-  /// The value that the class declares for a required property of a synced file, if nobody has set a value. Then the property
-  /// holds null if others have made it optional, or the zero of its type if a version of the program without the property has
-  /// made the object. The answer is nil in all other cases, since somebody has set what is stored. A zero that somebody has
-  /// set can't be told from one that nobody has set.
+  /// The value that the class declares for a required property of a synced file, if no program has set the property.
+  /// The property then holds null if another program has made it optional, or the zero of its type if a version of the
+  /// program without the property has made the object. The answer is nil in all other cases, because a program has set
+  /// what is stored. A zero that a program has set can't be told from a zero that no program has set.
   final func declaredValue(_ position: Int, inPlaceOf value: Value, zero: Value) -> Value? {
     guard value == .null || value == zero, let context, context.session.file.isSynced else { return nil }
     let model = ownModel

@@ -146,7 +146,7 @@ final class ValueReader {
   private func linkable(_ any: Any, by property: ModelProperty, of owner: ObjectBase) -> Any {
     if property.type.column == .mixed { return anyValue(any, property.type.form) }
     guard var target = property.target else { return any }
-    // The table may have got further properties since the owner's class was made.
+    // The table may have got further properties after the owner's class was made.
     if target.isDynamic, let session = session ?? owner.context?.session {
       target = session.tableContext(target.name).binding.model
     }

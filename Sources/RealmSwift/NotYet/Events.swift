@@ -1,4 +1,4 @@
-/// Records what objects a program reads and writes.
+/// Records which objects a program reads and writes.
 @available(
   *, unavailable,
   message:
@@ -19,7 +19,7 @@ public struct Events {
   }
 }
 
-/// What a realm records.
+/// The settings with which a realm records its use.
 @available(
   *, unavailable,
   message:
@@ -40,7 +40,7 @@ public struct EventConfiguration: Sendable {
   ) { unavailable() }
 }
 
-/// Objects that are recorded in a form of their own.
+/// An object that decides in which form it is recorded.
 @available(
   *, unavailable,
   message:

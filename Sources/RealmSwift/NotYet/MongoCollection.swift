@@ -94,7 +94,7 @@ public final class MongoCollection: Sendable {
   ) -> ChangeStream { unavailable() }
 }
 
-/// Changes of a collection of documents.
+/// A stream of the changes of a collection of documents.
 @available(
   *, unavailable,
   message: "ChangeStream is not there yet. Observe the results of a synced realm."
@@ -103,7 +103,7 @@ public final class ChangeStream: Sendable {
   public func close() { unavailable() }
 }
 
-/// What is told of changes of a collection of documents.
+/// Receives the changes of a collection of documents.
 @available(
   *, unavailable,
   message: "ChangeEventDelegate is not there yet. Observe the results of a synced realm."

@@ -29,7 +29,7 @@ public final class MongoDatabase: Sendable {
   public func collection(withName name: String) -> MongoCollection { unavailable() }
 }
 
-/// How documents are found.
+/// Options for finding documents.
 @available(
   *, unavailable,
   message: "FindOptions is not there yet. Use `sorted(by:)` and `prefix` of the results of a realm."
@@ -42,7 +42,7 @@ public final class FindOptions {
   public init(_ limit: Int = 0, _ projection: Document? = nil, _ sorting: [Document] = []) { unavailable() }
 }
 
-/// How a document is found and changed.
+/// Options for finding and changing a document.
 @available(
   *, unavailable,
   message: "FindOneAndModifyOptions is not there yet. Find objects and change them in a `write` of a realm."
@@ -59,7 +59,7 @@ public final class FindOneAndModifyOptions {
   ) { unavailable() }
 }
 
-/// How many documents were changed.
+/// The numbers of documents that an update has found and changed.
 @available(
   *, unavailable,
   message: "UpdateResult is not there yet. Find objects and change them in a `write` of a realm."

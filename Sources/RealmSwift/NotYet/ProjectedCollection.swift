@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// One property of the objects of a list or a set.
+/// A view of one property of the objects of a list or a set.
 @available(
   *, unavailable,
   message:
@@ -34,7 +34,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
   ) -> NotificationToken { unavailable() }
 }
 
-/// The objects of a list or a set, of which one property is chosen.
+/// The objects of a list or a set, for choosing one of their properties.
 @available(
   *, unavailable,
   message: "CollectionElementMapper is not there yet. Use `map`, as in `Array(person.dogs.map(\\.name))`."

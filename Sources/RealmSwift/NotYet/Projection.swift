@@ -36,7 +36,7 @@ open class Projection<Root: ObjectBase & RealmCollectionValue & ThreadConfined>:
   public static func _convertedElement(_ any: Any) -> Self? { unavailable() }
 }
 
-/// What is made of an object and observes it.
+/// A type that is made of an object and can be observed.
 @available(
   *, unavailable,
   message: "ProjectionObservable is not there yet. Copy the properties into a struct, and observe the object."
@@ -84,7 +84,7 @@ public struct Projected<T: ObjectBase, Value> {
   }
 }
 
-/// What changed in a projection.
+/// A change of one property of a projection.
 @available(
   *, unavailable,
   message: "ProjectedPropertyChange is not there yet. Observe the object, which tells a PropertyChange."

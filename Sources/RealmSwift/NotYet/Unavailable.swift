@@ -1,5 +1,5 @@
-/// The body of each function of this folder: names of RealmSwift that are not there yet. The compiler refuses every use of
-/// them with a message that says what to use instead, so that no body ever runs.
+/// The body of each function of this folder. The folder declares names of RealmSwift that are not there yet. The
+/// compiler refuses every use of them with a message that says what to use instead, so no body ever runs.
 func unavailable() -> Never { fatalError("unavailable") }
 
 extension Realm.Error {

@@ -44,14 +44,15 @@ final class Audience: @unchecked Sendable {
     return index
   }
 
-  /// Whether an observer is to be called for a version. The answer is true once for each version.
+  /// Whether the observers are to be called for a version. That is true once for each version, and also as long as an
+  /// observer has news.
   func isCalled(for version: UInt64) -> Bool {
     let isNews = calledFor != version || observations.contains { $0.hasNews }
     calledFor = version
     return isNews
   }
 
-  /// Whether a call to the scheduler is on its way.
+  /// Whether a call in the session's scheduler is queued.
   var isCalled = false
 
   func beginCall() -> Bool {
@@ -59,11 +60,11 @@ final class Audience: @unchecked Sendable {
     return !isCalled
   }
 
-  /// What is to be told of a version, if the hub found it before the scheduler is called.
+  /// The changes to tell, if the hub has found them before it calls the scheduler; nil otherwise.
   private var prepared: ChangesToTell?
 
-  /// Finds which objects count as modified and where they are in their collections, so that the scheduler, which may be the one
-  /// that draws, need not.
+  /// Finds which objects count as modified, and their positions in their collections. The hub does this so that the
+  /// scheduler, which may be the main queue, has less work.
   func prepare(_ version: Snapshot) {
     let touched = observations.filter { $0.isTouched && $0.ownChanges == nil && !$0.isEnded }
     guard !touched.isEmpty, let told = try? changesToTell(changes, in: version) else { return }
@@ -137,7 +138,7 @@ final class Audience: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - version: the version that the session shows, and that the observers were brought to.
-  ///   - pulling: the one observer that takes its change; nil for all others.
+  ///   - pulling: the only observer that is called, because it takes its change now; nil to call all that are ready.
   func takeCalls(_ version: Snapshot, pulling: Observation? = nil) -> [ObserverCall] {
     var calls: [ObserverCall] = []
     let untold = changes

@@ -5,12 +5,12 @@ import Synchronization
 
 /// Follows the versions of one open file, for all observers in this process.
 ///
-/// It learns of a version by the commits of this process, and by a thread that waits for those of others. It moves from version
-/// to version on a queue of its own, and finds what changed in a table once for all observers. Then it calls the schedulers whose
-/// observers have something to be told. There the realm moves to the hub's version, and the observers are called
-/// (`SessionObservers`). So the realm shows exactly what they are told.
+/// The hub learns of versions by the commits of this process, and by a thread that waits for the commits of other
+/// processes. It moves from version to version on a queue of its own, and finds what changed in a table once for all
+/// observers. Then it calls the schedulers whose observers have to be called. In the scheduler, the realm moves to the
+/// hub's version, and the observers are called (`SessionObservers`). So the realm shows exactly what they are told.
 ///
-/// While there are observers, the hub keeps the version that it has come to, and no other.
+/// While there are observers, the hub keeps the version that it has reached, and no other.
 final class ChangeHub: FileWatcher, Sendable {
   private unowned let file: RealmFile
   private let queue = DispatchQueue(label: "io.realm.changes")
@@ -33,7 +33,8 @@ final class ChangeHub: FileWatcher, Sendable {
     var version: Snapshot?
     var audiences: [ObjectIdentifier: Audience] = [:]
     var pool = LivePool()
-    /// The number of sessions that are about to be told of `version`. While there are any, the hub stays at that version.
+    /// The number of sessions that are about to call observers for `version`. While there are any, the hub stays at
+    /// that version.
     var holders = 0
     /// Whether there was a newer version while the hub had to stay.
     var isBehind = false
@@ -85,7 +86,7 @@ final class ChangeHub: FileWatcher, Sendable {
     didCommit()
   }
 
-  /// An observer has ended, on any thread.
+  /// Takes note that an observer has ended. May be called on any thread.
   func didEnd() {
     countObserver(by: -1)
     let isDone = work.withLockIfAvailable { work -> Locked<Bool> in
@@ -107,7 +108,7 @@ final class ChangeHub: FileWatcher, Sendable {
   /// Lets the hub look for a newer version and for observers to call. Returns at once.
   func didCommit() {
     if isScheduled.exchange(true, ordering: .acquiringAndReleasing) { return }
-    // The queue keeps the hub. The file is there as long as an observer is.
+    // The queue keeps the hub. The file exists as long as an observer exists.
     queue.async { self.run() }
   }
 
@@ -178,10 +179,10 @@ final class ChangeHub: FileWatcher, Sendable {
     if work.audiences.isEmpty { work.version = nil }
   }
 
-  /// - Parameter newer: the version to move to; nil for the newest.
+  /// - Parameter newer: the version to which the hub moves; nil for the newest one.
   private func advance(_ work: inout Work, to newer: Snapshot?) {
     guard let old = work.version else { return }
-    // While sessions are about to be told, the hub moves only to a later version that one of them shows.
+    // While sessions are about to call observers, the hub moves only to a later version that one of them shows.
     if newer == nil, work.holders > 0 { return work.isBehind = true }
     do throws(StorageError) {
       let new: Snapshot
@@ -211,7 +212,8 @@ final class ChangeHub: FileWatcher, Sendable {
   /// Returns the calls that tell the observers of a session what has changed, if the session shows the version of the hub. The
   /// session is moved there first if it may move.
   ///
-  /// - Parameter pulling: the one observer that takes its change; nil for all others.
+  /// - Parameter pulling: the only observer that is called, because it takes its change now; nil to call all that are
+  ///   ready.
   func takeCalls(_ session: RealmSession, pulling: Observation? = nil) -> [ObserverCall] {
     let id = ObjectIdentifier(session)
     // The hub stays at its version until the calls are made.
@@ -253,12 +255,12 @@ final class ChangeHub: FileWatcher, Sendable {
 
   // MARK: - Passing over
 
-  /// Commits a transaction that some observers are not told of.
+  /// Commits a transaction without calling some observers.
   func pass(_ observations: [Observation], _ session: RealmSession, _ commit: () throws -> Void) throws {
     let base = session.baseVersion
     let id = ObjectIdentifier(session)
-    // Only observers that were told of everything before the transaction are left out; the others are told of what others wrote,
-    // and of this commit with it.
+    // An observer is left out only if it was told of everything before the transaction. The others are told what other
+    // transactions wrote, together with this commit.
     let isTold = locked { work in
       takeAdded(&work)
       if let base { advance(&work, to: base) }
@@ -275,7 +277,7 @@ final class ChangeHub: FileWatcher, Sendable {
     }
     try commit()
     let passed = locked { work -> [Observation] in
-      // If the session shows commits of others at the same time, all of it is told.
+      // If the session now also shows commits of others, observers are told of all of it.
       guard isTold, let base, let shown = session.shownVersion, shown.version == base.version + 1 else {
         return []
       }
@@ -308,14 +310,15 @@ final class ChangeHub: FileWatcher, Sendable {
 
   /// Runs on the thread that waits. Returns false if the thread is to end.
   private func goOnWaiting(isNewer: Bool) -> Bool {
-    // This is decided under the lock: an observer that comes later begins another waiter.
+    // This is decided under the lock, so that an observer that comes later begins another waiter.
     let isNeeded = waiter.withLock { waiter in
       if observers.load(ordering: .acquiring) > 0 { return true }
       waiter = nil
       return false
     }
     guard isNeeded else { return false }
-    // Not on this thread: what is told may free the last reference to the file, and closing the file waits for this thread.
+    // This is not done on the present thread: a call may release the last reference to the file, and closing the file
+    // waits for this thread.
     if isNewer { queue.async { [weak file] in file?.didCommit(nil) } }
     return true
   }

@@ -67,7 +67,7 @@ extension ChangeSequence: Sendable {}
 @available(*, unavailable)
 extension ChangeSequence.Iterator: Sendable {}
 
-/// Holds a change on its way from an observer to the loop that asks for it. The box is used where the realm belongs.
+/// Holds a change until the loop that asks for it takes it from the observer. It is used only where the realm belongs.
 final class PulledChanges<Element> {
   private var change: Element?
   var isOver = false

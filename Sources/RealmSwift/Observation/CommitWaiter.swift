@@ -9,11 +9,11 @@ final class CommitWaiter: Sendable {
   private let isStopped = Atomic<Bool>(false)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// - Parameter goOn: is called after each commit with true, and at least once a second with false. The thread ends when it
-  ///   returns false.
+  /// - Parameter goOn: is called with true after commits, and with false when a second has passed without a commit. The
+  ///   thread ends when it returns false.
   init(_ database: Database, _ goOn: @escaping @Sendable (_ isNewer: Bool) -> Bool) {
     self.database = database
-    // The version is read here, since the thread may begin to run after a commit that nobody else looks for.
+    // The version is read here, because there may be a commit before the thread runs, and nothing else looks for it.
     let seen = database.version
     let thread = Thread { self.run(seen, goOn) }
     thread.name = "io.realm.wait"

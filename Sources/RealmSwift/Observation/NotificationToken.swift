@@ -6,7 +6,7 @@ import Synchronization
 /// A token may be kept, invalidated and freed on any thread.
 public final class NotificationToken: Sendable {
   private struct State: @unchecked Sendable {
-    // Sendable: an observation is ended on any thread, and else used by the hub and by the scheduler of its realm.
+    // Sendable: an observation may be ended on any thread. Otherwise the hub and the scheduler of its realm use it.
     var observation: Observation?
     var end: (@Sendable () -> Void)?
     var hasEnded = false

@@ -77,8 +77,8 @@ extension ObjectBase {
       newValue: any(new, changed.position))
   }
 
-  /// A stored value as the program sees it: an enumeration as its raw value, a link as the object that it leads to, as that is
-  /// now.
+  /// A stored value as the program sees it. An enumeration becomes its raw value, and a link becomes its target in the
+  /// present state.
   private func any(_ value: Value, _ changed: Int) -> Any? {
     let property = ownModel.properties[changed]
     switch value {

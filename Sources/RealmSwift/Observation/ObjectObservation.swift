@@ -11,7 +11,7 @@ final class ObjectObservation: Observation, @unchecked Sendable {
   struct Changed {
     /// The position of the property.
     var position: Int
-    /// The value at the previous call; nil if what changed lies behind a link.
+    /// The value at the previous call; nil if the change lies behind a link.
     var old: Value?
   }
 
@@ -20,9 +20,9 @@ final class ObjectObservation: Observation, @unchecked Sendable {
   private let paths: ObservedPaths
   private let tell: (Event) -> Void
   private var isDeleted = false
-  /// By the position of a column: the values at the previous call of the columns that have changed since.
+  /// The values that changed columns had at the previous call, by the positions of the columns.
   private var old: [Int: Value] = [:]
-  /// The positions of the first properties of those key paths through linking objects behind which something changed.
+  /// The positions of the first properties of key paths through linking objects, if something changed behind them.
   private var modifiedBefore: Set<Int> = []
 
   init(_ row: ManagedRow, _ paths: ObservedPaths, _ tell: @escaping (Event) -> Void) {
@@ -49,7 +49,7 @@ final class ObjectObservation: Observation, @unchecked Sendable {
       let table = try step.old.table(ofID: id)
       for column in change.columns where old[column] == nil && table.schema.columns.indices.contains(column) {
         let stored = table.schema.columns[column]
-        // Nobody has kept the older elements of a collection, so that they are not told.
+        // The older elements of a collection are not kept, so they can't be told.
         old[column] = stored.isCollection ? .null : try table.value(stored, ofRow: row) ?? .null
       }
     }

@@ -1,9 +1,9 @@
 import RealmStorage
 import Synchronization
 
-/// An observer: what it watches, what it was told last, and how it is called. Each kind of observer inherits from this class.
+/// An observer: what it watches, what it was told last, and how it is called. Each kind of observer is a subclass.
 ///
-/// The hub brings the observer up to date from version to version. The scheduler of its realm calls it.
+/// The hub brings the observer from version to version. The scheduler of its realm calls it.
 class Observation: @unchecked Sendable {
   // Sendable: its state is used under the hub's lock, and what it calls is called by the scheduler of its realm.
   let hub: ChangeHub
@@ -15,8 +15,8 @@ class Observation: @unchecked Sendable {
   /// Whether something has changed, since the observer was called last, in the tables that concern it.
   var isTouched = false
   var failure: StorageError?
-  /// The changes since this observer was passed over, or began. Nil if they are those that the other observers of its session are
-  /// told.
+  /// The changes since this observer was passed over, or began; nil if its changes are those that the other observers
+  /// of its session are told.
   var ownChanges: NetChanges?
 
   init(_ session: RealmSession) {
@@ -36,7 +36,7 @@ class Observation: @unchecked Sendable {
     life.session.file.didCommit(nil)
   }
 
-  /// Whether the observer is pulled: it first asks whether there is something, is woken, and then takes it.
+  /// Whether the observer is pulled: a task asks for a change, is woken when there may be one, and then takes it.
   final var isPulled: Bool { wake != nil }
   /// Called when there may be something to take (`ChangeHub.takeCalls`). Nil for an observer that is not pulled.
   final var wake: (() -> Void)?
@@ -52,7 +52,7 @@ class Observation: @unchecked Sendable {
   final var isReady: Bool { !isPulled || hasAsked.load(ordering: .acquiring) }
   final func didCall() { hasAsked.store(false, ordering: .releasing) }
 
-  /// Whether the observer is called though the version is the same as at its last call.
+  /// Whether the observer is called even if the version is the same as at its last call.
   final var hasNews: Bool { isNew || failure != nil || isPulled && isReady }
 
   /// Brings the observer from the older version of a step to the newer one.
@@ -74,7 +74,7 @@ class Observation: @unchecked Sendable {
   var tellsFromStart: Bool { false }
   /// The tables whose changes concern the observer; nil for all tables.
   var tables: Set<UInt32>? { nil }
-  /// The table whose objects may be told as modified.
+  /// The table whose objects the observer may tell as modified.
   var table: UInt32? { nil }
 
   func begin(in version: Snapshot, _ pool: LivePool) throws(StorageError) {}
@@ -89,8 +89,8 @@ class Observation: @unchecked Sendable {
   func call(_ changes: ChangesToTell) throws(StorageError) -> (() -> Void)? { nil }
   /// Returns a function that restores what the observer had been told when this was called.
   func restoring() -> () -> Void { {} }
-  /// Called in the scheduler of the observer's realm when the observer was left out of a write: what it shows is the state after
-  /// the write.
+  /// Is called in the scheduler of the observer's realm after a write that left the observer out. The observer then
+  /// takes the state after the write as known.
   var didPass: (() -> Void)? { nil }
   /// The last call, which tells that the file can't be read.
   func failed(_ error: any Error) -> (() -> Void)? { nil }

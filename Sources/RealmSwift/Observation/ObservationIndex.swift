@@ -16,7 +16,7 @@ struct ObservationIndex {
     }
   }
 
-  /// The tables that an observer watches.
+  /// The tables that at least one observer watches.
   func tables(_ step: VersionStep) throws(StorageError) -> Set<UInt32> {
     everywhere.isEmpty ? Set(byTable.keys) : Set(try step.schemas().map(\.id))
   }

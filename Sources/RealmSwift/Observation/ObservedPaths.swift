@@ -1,9 +1,10 @@
 import RealmStorage
 
-/// Which changes count as modifications of objects: changes of the properties that key paths name or, without key paths, of all
-/// objects that are at most `depth` links away.
+/// Decides which changes count as modifications of observed objects. With key paths, these are changes of the
+/// properties that the paths name. Without key paths, they are changes of all objects that are at most `depth` links
+/// away.
 struct ObservedPaths {
-  /// A key path: the properties that it goes through, and how each leads to the next.
+  /// A key path: its properties, and how each of them leads to the next.
   struct Path {
     /// The properties of the path in their order. The first one is a property of the observed class.
     var levels: [Level]
@@ -22,13 +23,13 @@ struct ObservedPaths {
 
   enum Link {
     case none
-    /// By a column of the previous level, which is named by its id.
+    /// A column of the previous level links to this level. The column is named by its id.
     case down(source: UInt32, column: UInt16)
-    /// By a column of this level, with which its objects link to the previous level.
+    /// A column of this level links to the previous level.
     case up(column: Int)
   }
 
-  /// Nil for all properties.
+  /// The key paths; nil for all properties.
   var paths: [Path]?
   var depth: Int
   let table: UInt32
@@ -50,8 +51,8 @@ struct ObservedPaths {
     }
   }
 
-  /// The tables that rows of a table lead to over at most `depth` links, and the table itself; nil if a value of any type may
-  /// lead to all tables.
+  /// The tables to which rows of a table lead over at most `depth` links, and the table itself; nil if a value of any
+  /// type may lead to every table.
   private static func tables(from binding: ClassBinding, over depth: Int, _ schema: RealmSchema) -> Set<
     UInt32
   >? {
@@ -119,11 +120,11 @@ struct ObservedPaths {
     return property.type.target.flatMap { schema.find($0) }
   }
 
-  /// Whether objects are modified by everything that is within the default depth.
+  /// Whether every change within the default depth counts as a modification.
   var isDefault: Bool { paths == nil && depth == defaultDepth }
 
-  /// Whether a key path goes through linking objects. Which objects linked before a change can only be found while both versions
-  /// are there.
+  /// Whether a key path goes through linking objects. The objects that linked before a change can only be found while
+  /// both versions exist.
   var goesUp: Bool {
     paths?.contains { path in path.levels.contains { if case .up = $0.link { true } else { false } } }
       ?? false
@@ -133,7 +134,7 @@ struct ObservedPaths {
 
   /// Returns the objects of the observed class that count as modified.
   ///
-  /// - Parameter old: the version before the changes; nil if it is not there any more.
+  /// - Parameter old: the version before the changes; nil if it does not exist any more.
   func modified(_ changes: ChangesToTell, old: Snapshot? = nil) throws(StorageError) -> RowSet {
     guard let paths else {
       guard depth > 0 else { return RowSet(Set(changes.tables[table]?.modifications.map(\.key) ?? [])) }
@@ -154,7 +155,7 @@ struct ObservedPaths {
       }
       var link = level.link
       var up = place
-      // Linking objects come and go with the rows that link.
+      // The set of linking objects changes with the rows that link.
       if case .up = link, let changed = changes.tables[level.table] {
         rows.formUnion(changed.insertions)
         rows.formUnion(changed.deletions)
@@ -191,7 +192,8 @@ final class ChangesToTell {
   private var known: [Int: [UInt32: RowSet]] = [:]
   private let watched: Set<UInt32>
   private var places: [ObjectIdentifier: [Int]] = [:]
-  /// By table: the positions of its modified rows among all rows, for observers that watch whole tables.
+  /// The positions of the modified rows of a table among all of its rows, by the id of the table. They are for
+  /// observers that watch whole tables.
   var tablePlaces: [UInt32: [Int]] = [:]
 
   /// - Parameter watched: the tables whose rows may be asked for.
@@ -219,7 +221,8 @@ final class ChangesToTell {
     return found[table] ?? RowSet([])
   }
 
-  /// The positions of modified rows in an order. For the default depth they are found once for all observers of the same rows.
+  /// The positions of modified rows in an order. With the default depth, they are found once for all observers of the
+  /// same rows.
   func positions(of rows: RowSet, in live: LiveRows, isDefault: Bool) throws(StorageError) -> [Int] {
     if isDefault, let found = places[ObjectIdentifier(live)] { return found }
     let found = try live.positions(of: rows, in: version)

@@ -1,12 +1,13 @@
 import Dispatch
 import RealmStorage
 
-/// Begins observations in the scheduler that they are to be called in: that of the observed thing, a queue, or an actor.
+/// Begins observations in the scheduler in which their blocks are called: that of the observed thing, a queue, or an
+/// actor.
 enum Observing {
   /// Observes a thing in its own scheduler, or on a queue.
   ///
   /// - Parameters:
-  ///   - make: makes the observation, of the thing that belongs to the scheduler that calls it.
+  ///   - make: makes the observation. It gets the thing in the realm of the scheduler that calls it.
   ///   - failed: is called if the realm can't be opened on the queue.
   static func begin<Thing: ThreadConfined>(
     _ thing: Thing, on queue: DispatchQueue?, _ make: @escaping (Thing) -> Observation,
@@ -74,7 +75,7 @@ private struct Handed<Value>: @unchecked Sendable {
 }
 
 extension Actor {
-  /// Calls a block of an observer in the actor, which is running now.
+  /// Calls a block of an observer. The code that calls this runs in the actor.
   nonisolated func tell<Change>(_ change: Change, _ block: @Sendable (isolated Self, Change) -> Void) {
     let change = Handed(change)
     assumeIsolated { block($0, change.value) }

@@ -46,7 +46,7 @@ private final class EndedFlag: Sendable {
 }
 
 private struct ObserverOfRealm: @unchecked Sendable {
-  // Sendable: it is used by the scheduler of the realm, and after that is gone by the thread that ends the observer.
+  // Sendable: the scheduler of the realm uses it. When that is gone, the thread that ends the observer uses it.
   let life: SessionLife
   let id: Int
 

@@ -1,13 +1,14 @@
 import RealmStorage
 
 extension Realm {
-  /// What a commit survives once it has returned. Each survives the death of its process, and every realm of every process sees it.
+  /// What a commit survives once it has returned. Each survives the death of its process, and every realm of every
+  /// process sees it.
   public enum Durability: Sendable {
     /// The commit survives a loss of power. It waits for the disk.
     case full
-    /// The commit does not wait for the disk. A loss of power may take it back, and with it all commits after it: the file then
-    /// holds the last version that was durable, and never a mixture of two. The commit becomes durable with the next `full` one, with
-    /// `Realm.flush()`, or when a process closes its last realm of the file.
+    /// The commit does not wait for the disk. A loss of power may take it back, and with it all commits after it: the
+    /// file then holds the last version that was durable, and never a mixture of two. The commit becomes durable with
+    /// the next `full` one, with `Realm.flush()`, or when a process closes its last realm of the file.
     case relaxed
 
     fileprivate var ofEngine: RealmStorage.Durability {
@@ -18,11 +19,12 @@ extension Realm {
     }
   }
 
-  /// Calls `block` in a write transaction on the newest version, and commits the transaction, which then survives a loss of power. If `block`
-  /// throws, nothing is changed and the error is thrown on. `block` may commit or cancel the transaction by itself.
+  /// Calls `block` in a write transaction on the newest version, and commits the transaction, which then survives a
+  /// loss of power. If `block` throws, nothing is changed and the error is thrown on. `block` may commit or cancel the
+  /// transaction by itself.
   ///
-  /// The call waits for the transactions of other threads. Before the transaction begins, observers of this realm are told what others have
-  /// written.
+  /// The call waits for the transactions of other threads. Before the transaction begins, observers of this realm are
+  /// told what others have written.
   ///
   /// - Parameter tokens: tokens of observers of this realm that are not told of the transaction.
   /// - Throws: what `block` throws; `Realm.Error` if the transaction could not be begun or committed: then nothing of
@@ -34,11 +36,12 @@ extension Realm {
     try write(.full, withoutNotifying: tokens, block)
   }
 
-  /// Calls `block` in a write transaction as `write(withoutNotifying:_:)` does, and commits the transaction with the durability that is named.
+  /// Calls `block` in a write transaction as `write(withoutNotifying:_:)` does, and commits the transaction with the
+  /// durability that is named.
   ///
   /// - Parameters:
-  ///   - durability: `.relaxed` is for writes that can be made again, for example a cache or a position in a list: the call does
-  ///     not wait for the disk.
+  ///   - durability: `.relaxed` is for writes that can be made again, for example a cache or a position in a list: the
+  ///     call does not wait for the disk.
   ///   - tokens: tokens of observers of this realm that are not told of the transaction.
   /// - Throws: what `block` throws; `Realm.Error` if the transaction could not be begun or committed: then nothing of
   ///   it is kept.
@@ -78,17 +81,20 @@ extension Realm {
     try session.commitWrite(durability.ofEngine, passing: tokens)
   }
 
-  /// Makes all commits of this realm's file durable, also `relaxed` ones and those of other processes: they survive a loss of power when
-  /// this has returned. The call waits for the transactions of other threads and processes, and for the disk. It does nothing if all commits are
-  /// durable, for a realm in memory, and for one that is opened for reading only.
+  /// Makes all commits of this realm's file durable, also `relaxed` ones and those of other processes: they survive a
+  /// loss of power when this has returned. The call waits for the transactions of other threads and processes, and for
+  /// the disk. It does nothing if all commits are durable, for a realm in memory, and for one that is opened for
+  /// reading only.
   ///
-  /// - Throws: `Realm.Error` if the disk fails. Whether the commits that were not durable are kept is then known when the file is opened again.
-  /// - Precondition: no write transaction of this file is open on this thread. If it is one of this realm, the program stops; else the call never returns.
+  /// - Throws: `Realm.Error` if the disk fails. Whether the commits that were not durable are kept is then known when
+  ///   the file is opened again.
+  /// - Precondition: no write transaction of this file is open on this thread. If it is one of this realm, the program
+  ///   stops; else the call never returns.
   public func flush() throws { try session.flush() }
 }
 
 extension RealmSession {
-  /// Commits, and does not tell some observers of it.
+  /// Commits without calling the observers of some tokens.
   fileprivate func commitWrite(_ durability: Durability, passing tokens: [NotificationToken]) throws {
     let passed = tokens.compactMap { $0.observation }.filter { $0.life.session === self }
     let durability = file.isInMemory ? .full : durability

@@ -1,8 +1,8 @@
 public import Dispatch
 import RealmStorage
 
-/// Without key paths, objects that are at most this number of links away count as parts of the objects of a collection that is
-/// observed.
+/// The greatest number of links from an element of an observed collection to an object whose changes count as changes
+/// of the element. It applies if no key paths are given.
 let defaultDepth = 4
 
 extension RealmCollection {
@@ -71,7 +71,7 @@ extension RealmCollection {
 
   /// Makes the observer of the collection.
   ///
-  /// - Parameter passed: is called when the observer is left out of a write that it is not to be told of.
+  /// - Parameter passed: is called after a write that left the observer out.
   func observation(
     _ keyPaths: [String]?, passed: (() -> Void)? = nil, _ tell: @escaping (Told<ElementsChange>) -> Void
   ) -> Observation {

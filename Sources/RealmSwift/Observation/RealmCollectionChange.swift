@@ -33,7 +33,7 @@ public enum RealmMapChange<Collection: RealmKeyedCollection> {
 struct ElementsChange {
   var deletions: [Int] = []
   var insertions: [Int] = []
-  /// Indexes in the older collection.
+  /// The indexes of the modified elements in the older collection.
   var modifications: [Int] = []
 
   var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }

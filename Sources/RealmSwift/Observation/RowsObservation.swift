@@ -45,7 +45,7 @@ final class LivePool {
   private var known: [RowPlan: Known] = [:]
   /// The number of plans that were in use when unused plans were last forgotten.
   private var used = 16
-  /// By table: the version that changed it last.
+  /// The last version that changed a table, by the id of the table.
   private var lastChanges: [UInt32: UInt64] = [:]
 
   /// The rows of a plan, if they are known and nothing that concerns them has changed up to a version.
@@ -60,7 +60,7 @@ final class LivePool {
     return rows
   }
 
-  /// An observer stops following the rows of a plan. If it was the last one, the rows are forgotten.
+  /// Removes an observer from the followers of the rows of a plan. If it was the last one, the rows are forgotten.
   func forget(_ rows: LiveRows, of plan: RowPlan) {
     guard let found = known[plan], found.rows === rows else { return }
     known[plan] = found.followers > 1 ? Known(rows: rows, followers: found.followers - 1) : nil
@@ -88,11 +88,11 @@ final class RowsObservation: Observation, @unchecked Sendable {
   private let tell: (Told<ElementsChange>) -> Void
   private let passed: (() -> Void)?
   override var didPass: (() -> Void)? { passed }
-  /// The rows that are followed. Nil for all objects of a table, which are in the order of their keys.
+  /// The rows that are followed; nil for all objects of a table, whose order is that of their keys.
   private var live: LiveRows?
   /// The order that the observer was told last.
   private var told = RowOrder()
-  /// Modified objects that could only be found while both versions were there.
+  /// Modified objects that could only be found while both versions existed.
   private var modifiedBefore: Set<UInt64> = []
   /// Whether the audience knows that this observer has followed a step.
   var hasFollowed = false
@@ -111,7 +111,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
     return (plan, live.order)
   }
 
-  /// The observer follows its rows no longer.
+  /// Stops following the rows.
   func leave(_ pool: LivePool) {
     if case .plan(let plan, nil) = rows, let live { pool.forget(live, of: plan) }
   }
@@ -169,7 +169,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
   }
 
   override func prepare(_ changes: ChangesToTell) throws(StorageError) {
-    // Only what is within the default depth is shared between observers.
+    // Observers share only the positions of rows that are modified within the default depth.
     guard paths.isDefault, !isNew else { return }
     let modified = try paths.modified(changes)
     if modified.isEmpty { return }
@@ -193,7 +193,7 @@ final class RowsObservation: Observation, @unchecked Sendable {
     return change
   }
 
-  /// The change of all objects of a class, in which the index of an object is the number of objects with lesser keys.
+  /// The change of all objects of a class. The index of an object is the number of objects with lesser keys.
   private func wholeChange(
     _ all: ChangesToTell, _ modified: RowSet
   ) throws(StorageError) -> ElementsChange {
@@ -212,8 +212,8 @@ final class RowsObservation: Observation, @unchecked Sendable {
 }
 
 extension ChangesToTell {
-  /// The indexes that modified rows of a table had among all of its rows, without rows that are new. For the default depth they
-  /// are found once for all observers of the table.
+  /// The indexes that modified rows of a table had among all of its rows. New rows are left out. With the default
+  /// depth, the indexes are found once for all observers of the table.
   fileprivate func modifiedPositions(
     _ modified: RowSet, of table: Table, isDefault: Bool
   ) throws(StorageError) -> [Int] {

@@ -1,9 +1,9 @@
 import Foundation
 import RealmStorage
 
-/// The elements of a collection in sections, each of which has the elements with one key. Sections are in the order of their
-/// first elements, and the elements of a section are in the order of the collection. The sections are found anew when the realm
-/// has changed, in time that grows with the number of elements.
+/// The elements of a collection in sections. The elements of a section have the same key. Sections are in the order of
+/// their first elements, and the elements of a section are in the order of the collection. The sections are found anew
+/// when the realm has changed, in time that grows with the number of elements.
 final class SectionContent<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
   let results: Results<Element>
   private let key: (Element) -> Key
@@ -30,9 +30,9 @@ final class SectionContent<Key: _Persistable & Hashable, Element: RealmCollectio
 /// The sections of a collection: each has a key, and the elements that are in it.
 struct SectionLayout<Key: Hashable> {
   private(set) var keys: [Key] = []
-  /// By section: the indexes of its elements in the collection, in ascending order.
+  /// The indexes of each section's elements in the collection, in ascending order.
   private(set) var members: [[Int]] = []
-  /// By the index of an element in the collection: the index of its section, and the index in that section.
+  /// The section of each element and its index in the section, by the index of the element in the collection.
   private(set) var paths: [IndexPath] = []
   private(set) var sections: [Key: Int] = [:]
 
@@ -62,7 +62,7 @@ struct SectionLayout<Key: Hashable> {
     found.deletions = change.deletions.map { paths[$0] }
     found.insertions = change.insertions.map { new.paths[$0] }
     let modified = Set(change.modifications)
-    // Goes through the elements that are in the collection before and after.
+    // Goes through the elements that are in the collection both before and after the change.
     var (deletion, insertion, place) = (0, 0, 0)
     for old in paths.indices {
       if deletion < change.deletions.count, change.deletions[deletion] == old {

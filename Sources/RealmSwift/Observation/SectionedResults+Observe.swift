@@ -133,7 +133,7 @@ extension Told<SectionsChange> {
 }
 
 extension SectionContent {
-  /// Observes the collection. The section that an element belongs to is found when a change is told.
+  /// Makes an observer of the collection. When a change is told, it finds the sections of the elements.
   ///
   /// - Parameter only: the key of the section that is observed; nil for all sections.
   fileprivate func observation(

@@ -1,6 +1,7 @@
 import RealmStorage
 
-/// The observers of one session, in its scheduler. Calls them when the realm has moved to the version that they are told of.
+/// The observers of one session, in its scheduler. They are called when the realm shows the version that they are told
+/// of.
 final class SessionObservers: SessionWatcher {
   /// The session keeps this object.
   private unowned let session: RealmSession
@@ -40,7 +41,7 @@ final class SessionObservers: SessionWatcher {
 
   func note(_ found: [RowPlan: RowOrder]) { orders = (found, session.generation) }
 
-  /// Makes the calls that are due. In a write transaction it makes none: the calls come after it.
+  /// Makes the calls that are due. In a write transaction it makes none, because the calls come after it.
   func deliver() {
     wasSkipped = session.isWriting
     if calls.isEmpty, !session.isWriting { calls = hub.takeCalls(session) }
@@ -61,7 +62,7 @@ final class SessionObservers: SessionWatcher {
   func willWrite() {
     makeCalls()
     guard movesSession, !session.isWriting else { return }
-    // If there is no newer version to be had, the transaction that begins throws the reason.
+    // If the newest version can't be read, the transaction that begins throws the error.
     if let newest = try? session.file.database.snapshot() { _ = try? session.refresh(to: newest) }
     deliver()
   }
@@ -71,7 +72,7 @@ final class SessionObservers: SessionWatcher {
       hasMoved = true
       return
     }
-    // A realm that does not move by itself would otherwise show a later version than the calls tell.
+    // Otherwise a realm that does not move by itself would show a later version than the one that the calls tell of.
     if movesSession, !session.autorefresh, calls.isEmpty, !session.isWriting {
       calls = hub.takeCalls(session)
     }
@@ -94,8 +95,8 @@ final class SessionObservers: SessionWatcher {
 
   func catchUp() { if movesSession { deliverLater() } }
 
-  /// Whether the session commits a transaction that some of its observers are not told of. The others are told when that is
-  /// settled.
+  /// Whether the session commits a transaction without calling some of its observers. The others are called after the
+  /// commit.
   private var isPassing = false
   private var hasMoved = false
 

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// Observes a list or set of values, or a map, that is a property of its own. The hub finds what changed in it.
+/// Observes a list or set of values, or a map, as a property stores it. The hub finds what changed in it.
 final class ValuesObservation<Change>: Observation, @unchecked Sendable {
   private let owner: UInt32
   /// The id of the column.
@@ -22,8 +22,9 @@ final class ValuesObservation<Change>: Observation, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - paths: which changes of the objects that a map leads to count; nil if it leads to none.
-  ///   - making: makes what is told from a change and the keys whose objects have changed; nil if nothing is to be told.
+  ///   - paths: decides which changes of the objects in a map count; nil if the values are not objects.
+  ///   - making: makes the change to tell from the change of the collection and the keys whose objects have changed;
+  ///     returns nil if there is nothing to tell.
   init(
     _ cell: _CollectionCell, _ paths: ObservedPaths?,
     making: @escaping (CollectionChange, Set<String>) -> Change?, passed: (() -> Void)? = nil,
@@ -157,12 +158,12 @@ extension CollectionCopy {
   }
 }
 
-/// Tells how a collection changed.
+/// The change of a collection.
 enum CollectionChange {
   case none
   case elements(ElementsChange)
   case keys(KeyChanges)
-  /// The collection was too large to be copied until the change is told: all elements are told to be new.
+  /// The collection was too large to be copied until the change is told, so all elements count as removed and inserted.
   case all(old: Int, new: Int)
 
   init(_ changes: CollectionChanges) {
@@ -202,8 +203,8 @@ enum CollectionChange {
   }
 }
 
-/// Observes a collection that only its realm can compute: sorted or distinct values, or a collection within an `AnyRealmValue`.
-/// It is compared with a copy when the realm has moved.
+/// Observes a collection that only its realm can compute: sorted or distinct values, or a collection within an
+/// `AnyRealmValue`. After the realm has moved, the collection is compared with a copy.
 final class ComputedObservation<Change>: Observation, @unchecked Sendable {
   private let owner: UInt32
   private let row: UInt64

@@ -37,7 +37,7 @@ extension RealmCollection where Element: ObjectBase {
   ///
   /// - Precondition: if the objects are managed, a write transaction is open.
   public func setValue(_ value: Any?, forKey key: String) {
-    // The objects are taken before, since the change may put other objects into the collection.
+    // The objects are taken before the change, because the change may put other objects into the collection.
     for object in Array(self) { object[key] = value }
   }
 }

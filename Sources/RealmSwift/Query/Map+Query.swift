@@ -5,7 +5,7 @@ import RealmStorage
 
 /// A map whose objects can be queried.
 protocol MapOfObjects {
-  /// Nil for an unmanaged map, and for a map of values that are no objects.
+  /// The content that queries read; nil for an unmanaged map, and for a map whose values are no objects.
   var objectContent: _CollectionContent? { get }
 }
 

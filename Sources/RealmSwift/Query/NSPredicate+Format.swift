@@ -37,7 +37,7 @@ import RealmStorage
       super.init(value: true)
     }
 
-    /// A predicate with a format is not read from an archive.
+    /// This initializer fails, because a predicate with a format is not read from an archive.
     required init?(coder: NSCoder) { nil }
 
     override func copy(with zone: NSZone? = nil) -> Any { self }

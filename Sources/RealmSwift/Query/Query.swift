@@ -9,7 +9,7 @@ public struct Query<T> {
   enum Content {
     /// A path from the object that is tested.
     case path(QueryPath)
-    /// A condition, or the number of objects that meet a condition: a node of the draft.
+    /// A node of the draft. It is a condition, or the number of objects that meet a condition.
     case node(Int)
   }
 
@@ -92,8 +92,8 @@ extension Optional: OptionalProtocol {}
 extension Query {
   /// The node of a value that is compared. It is part of no other node yet.
   ///
-  /// - Parameter isQuantified: whether a condition is to hold for one of the values, if there may be several at the end of the
-  ///   path.
+  /// - Parameter isQuantified: whether it is enough that a condition holds for one of the values, if the path may lead
+  ///   to several.
   func value(isQuantified: Bool = true) -> Int {
     switch content {
     case .path(let path): draft.add(path, isQuantified: isQuantified)
@@ -109,7 +109,7 @@ extension Query {
     return condition(.test(left: left, operator: testOperator, options: options, right: right))
   }
 
-  /// A test against another property.
+  /// A test that compares the value with another part of the query.
   func test<Other>(
     _ testOperator: QuerySyntax.TestOperator, _ other: Query<Other>, _ options: QuerySyntax.TestOptions = []
   ) -> Query<Bool> {
@@ -122,7 +122,7 @@ extension Query {
 
   func compared<Other: _Persistable>(_ comparison: Comparison, _ other: Other) -> Query<Bool> {
     if case .node(let node) = content, draft.builder[node].kind.isCondition, let flag = other as? Bool {
-      // A condition is compared with a truth value.
+      // A condition is compared with true or false here.
       let condition = Query<Bool>(.node(node), draft)
       return flag == (comparison == .equal) ? condition : !condition
     }
@@ -169,10 +169,10 @@ extension Query where T == Bool {
   ///
   /// - Precondition: the classes have the properties, and the properties can be tested in this way. Otherwise the program stops.
   func bound(to context: ObjectContext) -> RealmStorage.Predicate {
-    // The node must be added before the builder is read.
+    // This adds the node, so it comes before the builder is read.
     let root = node(in: draft)
     let syntax = draft.builder.syntax(root: root)
-    // Values that the condition does not name are left out: they may belong to another realm.
+    // Values that the condition does not use are left out, because they may belong to another realm.
     let named = syntax.arguments
     let arguments = draft.values.enumerated().map {
       named.contains($0) ? $1.argument(in: context.session) : .value(.null)
@@ -186,7 +186,7 @@ extension Query {
   /// `NSNull` for nil.
   public func _constructPredicate() -> (String, [Any]) {
     let condition: Query<Bool> = retyped()
-    // The node must be added before the builder is read.
+    // This adds the node, so it comes before the builder is read.
     let root = condition.node(in: draft)
     let (text, arguments) = FormatWriter.format(root, in: draft.builder, as: draft.printed)
     return (text, arguments.map { $0.map { draft.values[$0].written } ?? "#any" })

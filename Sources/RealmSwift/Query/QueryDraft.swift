@@ -1,17 +1,18 @@
 import RealmQuery
 import RealmStorage
 
-/// The parts of a query that its closure has made so far: the nodes of its conditions, and the values that they compare with.
+/// The parts of a query that its closure has made so far: the nodes of its conditions, and the values with which they
+/// compare.
 ///
-/// All parts of one query share one draft and name their nodes by index. So a condition can be joined to many others in constant
-/// time, and no code recurses however deep conditions are nested.
+/// All parts of one query share one draft and name their nodes by index. A condition can therefore be joined to many
+/// others in constant time, and no code recurses, however deep conditions are nested.
 final class QueryDraft {
   private(set) var builder = QuerySyntax.Builder()
   private(set) var values: [QueryValue] = []
-  /// By node: the positions of the steps in its path that lead to collections.
+  /// The positions of those steps in a path that lead to collections, by the node of the path.
   private var collections: [Int: [Int]] = [:]
   private var subqueries = 0
-  /// Conditions that are printed as others, by their nodes.
+  /// The conditions that are printed as others: the node that is printed, by the node of the condition.
   private(set) var printed: [Int: Int] = [:]
 
   /// Lets a condition be printed as another one.
@@ -21,8 +22,8 @@ final class QueryDraft {
 
   func add(_ kind: QuerySyntax.Kind) -> Int { builder.add(kind) }
 
-  /// - Parameter isQuantified: whether a condition is to hold for one of the values, if there may be several at the end of the
-  ///   path.
+  /// - Parameter isQuantified: whether it is enough that a condition holds for one of the values, if the path may lead
+  ///   to several.
   func add(_ path: QueryPath, isQuantified: Bool = true) -> Int {
     let isMany = isQuantified && !path.collections.isEmpty && !path.isOneNumber
     let node = builder.add(
@@ -63,7 +64,7 @@ final class QueryDraft {
     return copies[root] ?? root
   }
 
-  /// The nodes; if both are the same one, the second is a copy.
+  /// The nodes. If both are the same node, the second one becomes a copy.
   func distinct(_ nodes: [Int]) -> [Int] {
     guard nodes.count == 2, nodes[0] == nodes[1] else { return nodes }
     return [nodes[0], copy(nodes[1], of: builder, collections) { $1 }]
@@ -71,8 +72,8 @@ final class QueryDraft {
 
   // MARK: - Subqueries
 
-  /// Makes the node for the number of elements of a collection that meet a condition. The collection is the first that a path of
-  /// the condition goes through.
+  /// Makes the node for the number of elements of a collection that meet a condition. The collection is the first one
+  /// to which a path of the condition leads.
   func subquery(_ condition: Int) -> Int {
     guard let collection = collection(of: condition) else {
       raise(
@@ -106,7 +107,7 @@ final class QueryDraft {
       ))
   }
 
-  /// The steps to the first collection that a path of a condition goes through.
+  /// The steps to the first collection to which a path of the condition leads.
   private func collection(of condition: Int) -> [QuerySyntax.Step]? {
     var rest = [condition]
     while let next = rest.popLast() {
@@ -142,7 +143,7 @@ struct QueryPath {
     return path
   }
 
-  /// This path, with the last step leading to a collection whose elements are tested.
+  /// This path, changed so that its last step leads to a collection whose elements are tested.
   var elements: QueryPath {
     var path = self
     if !steps.isEmpty, collections.last != steps.count - 1 { path.collections.append(steps.count - 1) }
@@ -155,8 +156,8 @@ struct QueryPath {
     return path
   }
 
-  /// A path to one number, computed from the values at the end of this one. The operator is placed behind the last collection of
-  /// the path, or at the end if there is none.
+  /// A path to one number that is computed from the values at the end of this path. The operator is placed behind the
+  /// last collection of the path, or at the end if there is none.
   func aggregate(_ aggregate: QuerySyntax.Aggregate) -> QueryPath {
     var path = self
     path.steps.insert(.aggregate(aggregate), at: collections.last.map { $0 + 1 } ?? steps.count)

@@ -30,7 +30,8 @@ extension Query {
       let member: Query<Bool> = path { $0.adding([property.name]) }
       return member.test(.compare(.equal), StoredQueryValue(stored)).node(in: draft)
     }
-    // If there is no value, all of its properties read as null, which equals null: so the value must also not be null.
+    // If there is no value, all of its properties read as null, which equals null. The condition therefore also
+    // requires that there is a value.
     let there: Query<Bool> = path { $0 }
     members.append(there.test(.compare(.notEqual), StoredQueryValue(.null)).node(in: draft))
     let all = draft.add(.and(members))

@@ -2,7 +2,8 @@ import RealmQuery
 import RealmStorage
 
 extension Query {
-  /// The condition that the value lies in a range. If the path leads through collections, one of the values must.
+  /// The condition that the value lies in a range. If the path leads through collections, one of the values must lie in
+  /// it.
   fileprivate func lies(from low: QueryValue, through high: QueryValue) -> Query<Bool> {
     let left = value()
     let bounds = draft.add(.list([draft.add(low), draft.add(high)]))

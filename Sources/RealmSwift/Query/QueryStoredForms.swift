@@ -1,6 +1,6 @@
 import RealmStorage
 
-// Queries compare stored values, so that these members only change the type in which values are written.
+// Queries compare stored values. These members therefore only change the type in which values are written.
 
 extension Query where T: PersistableEnum {
   /// The raw value of the enumeration.

@@ -77,7 +77,7 @@ extension ObjectContext {
   func predicate(
     _ syntax: QuerySyntax, _ language: QueryLanguage, _ arguments: [QueryArgument], text: String?
   ) -> RealmStorage.Predicate {
-    // A realm that is only read may not have the table, and then has no objects of the class.
+    // A read-only realm may lack the table, and then has no objects of the class.
     guard let table = binding.table else { return .never }
     let binder = QueryBinder(
       queryNames, table: table.id, language: language, arguments: arguments, text: text)

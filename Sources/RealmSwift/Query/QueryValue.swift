@@ -2,12 +2,12 @@ import Foundation
 import RealmQuery
 import RealmStorage
 
-/// A value that a typed query compares with.
+/// A value with which a typed query compares.
 class QueryValue {
   /// The value as the program wrote it.
   var written: Any { "" }
 
-  /// The value as it is searched for in a realm.
+  /// The argument by which the value is searched for in a realm.
   func argument(in session: RealmSession) -> QueryArgument { .value(.null) }
 }
 
@@ -67,7 +67,7 @@ final class StoredQueryValue: QueryValue {
   override func argument(in session: RealmSession) -> QueryArgument { .value(value) }
 }
 
-/// A key, or an index.
+/// A key of a map, or an index of a list.
 final class QueryPlace: QueryValue {
   private let place: RealmStorage.Value
 
@@ -84,10 +84,10 @@ final class QueryPlace: QueryValue {
 }
 
 extension RealmSession {
-  /// The argument for a value. An object is given by its class and its row; an object that is in no realm has a row that does not
-  /// exist.
+  /// The argument for a value. For an object it consists of the class and the row. An object that is in no realm gets a
+  /// row that does not exist.
   ///
-  /// - Parameter stored: returns the stored value, and asks for the row of an object.
+  /// - Parameter stored: returns the stored value, and calls its parameter for the row of an object.
   func argument(_ stored: (_RowOfObject) -> Value) -> QueryArgument {
     var found: Value?
     let value = stored { object in
@@ -99,8 +99,8 @@ extension RealmSession {
     return .value(value)
   }
 
-  /// The row of an object that a query compares with. An object that is in no realm, or not in one any more, has a row that does
-  /// not exist.
+  /// The row of an object with which a query compares. If the object is in no realm, or was invalidated, it is a row
+  /// that does not exist.
   private func rowToFind(_ object: ObjectBase) -> UInt64 {
     if let other = object.context, other.session !== self {
       raise(
@@ -111,7 +111,7 @@ extension RealmSession {
     return contextToFind(object)?.row(of: object) ?? .max
   }
 
-  /// The context of the objects among which an object is searched for; nil for a dynamic object that is in no realm.
+  /// The context of the class in which an object is searched for; nil for a dynamic object that is in no realm.
   private func contextToFind(_ object: ObjectBase) -> ObjectContext? {
     object.asDynamic == nil ? context(type(of: object)) : object.context
   }

@@ -72,7 +72,7 @@ struct ObjectAggregates {
     .flatMap { Aggregate.result(ofAverage: $0, as: T.self) }
   }
 
-  /// The values of a property of objects that are not found in a realm.
+  /// The values of a property of the objects in a collection that is not managed.
   private func values(of property: String, _ other: ColumnType? = nil) -> (
     all: [Value], type: ColumnType, name: String
   ) {

@@ -127,7 +127,7 @@ extension RealmKeyedCollection {
 
 /// Aggregates of stored values, in the type of the elements.
 private enum ValueAggregates {
-  /// The values that extremes are taken of: among values of any type, the numbers.
+  /// The values among which extremes are searched for. Among values of any type, only the numbers are.
   static func compared<T: RealmCollectionValue>(_ values: [Value], _ type: T.Type) -> [Value] {
     guard T._elementType.column == .mixed else { return values }
     return values.filter { value in

@@ -13,7 +13,7 @@ extension ChangeFeed {
     /// Whether the batch tells of objects that were there when the token was first used.
     public let isFirst: Bool
     private let feed: ChangeFeed
-    /// Nil if more batches of the same version follow.
+    /// The version that has the changes; nil if more batches of this version follow.
     private let snapshot: Snapshot?
     private let acknowledged = Acknowledged()
     var isLast: Bool { snapshot != nil }
@@ -43,7 +43,7 @@ extension ChangeFeed {
     /// - Throws: `Realm.Error` if the commit fails.
     public func acknowledge() throws { _ = try moveToken() }
 
-    /// Returns false if the token was dropped.
+    /// Moves the token to this batch. Returns false if the token was dropped.
     func moveToken() throws -> Bool {
       guard let snapshot, !acknowledged.isDone.withLock({ $0 }) else { return true }
       return try Realm.Error.wrapping { () throws(StorageError) in
@@ -62,7 +62,7 @@ extension ChangeFeed {
   public struct Change: Sendable, Equatable {
     /// What happened to the object between the two versions.
     public enum Kind: Sendable {
-      /// The object came, has other values, or went.
+      /// The object was inserted, has other values, or was deleted.
       case inserted, modified, deleted
     }
 

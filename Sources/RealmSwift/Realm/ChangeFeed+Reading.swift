@@ -1,9 +1,9 @@
 import Foundation
 import RealmStorage
 
-/// The names of classes and properties of a feed, as the program has them.
+/// The names of classes and properties in the program, for a feed.
 struct FeedNames: Sendable {
-  /// By the name of a table: the names of properties, by those of their columns.
+  /// The names of the properties by the names of their columns, for the name of each table.
   private let classes: [String: [String: String]]
 
   init(_ bindings: [ClassBinding]) {
@@ -22,7 +22,7 @@ struct FeedNames: Sendable {
   func property(_ column: String, ofTable table: String) -> String { classes[table]?[column] ?? column }
 }
 
-/// Makes the values of a feed from those of a version.
+/// Converts values of a version to values of a feed.
 struct FeedValues {
   private let snapshot: Snapshot
   private var schemas: [UInt32: TableSchema] = [:]
@@ -84,7 +84,7 @@ struct FeedValues {
   }
 }
 
-/// Compares two versions, and tells what differs by objects and their properties.
+/// Compares two versions, and tells the differences as objects and their properties.
 struct FeedReading {
   private let names: FeedNames
   private let older: Snapshot
@@ -92,7 +92,7 @@ struct FeedReading {
   private var old: FeedValues
   private var new: FeedValues
   private var told: [ChangeFeed.Change] = []
-  /// By row: the index of its change in `told`.
+  /// The index in `told` of the change of each modified object, by the row of the object.
   private var places: [UInt64: Int] = [:]
   private var table: UInt32 = 0
 
@@ -104,8 +104,8 @@ struct FeedReading {
     new = try FeedValues(newer)
   }
 
-  /// The changes between the two versions. Takes the time of `Snapshot.forEachRowChange`, and O(log n) for each object and link
-  /// that is told.
+  /// The changes between the two versions. This takes the time of `Snapshot.forEachRowChange`, and O(log n) for each
+  /// object and link that is told.
   mutating func changes() throws -> [ChangeFeed.Change] {
     let (older, newer) = (older, newer)
     try newer.forEachRowChange(since: older, tables: names.tables) {
@@ -229,7 +229,7 @@ struct FeedReading {
   }
 }
 
-/// The objects that are there when a token is first used, in batches.
+/// The objects that existed when a token was first used, in batches.
 struct FirstContent {
   let snapshot: Snapshot
   private let feed: ChangeFeed
@@ -250,7 +250,8 @@ struct FirstContent {
 
   var isAtEnd: Bool { tables.isEmpty }
 
-  /// The next objects. If there are none, the batch is empty; it moves the token to the version where the feed begins.
+  /// The next batch of objects. If there are none, the batch is empty, and moves the token to the version at which the
+  /// feed begins.
   mutating func next() throws(StorageError) -> ChangeFeed.Batch {
     var changes: [ChangeFeed.Change] = []
     while let table = tables.first, changes.count < Self.mostTogether {

@@ -35,7 +35,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
   /// A feed may throw a `Realm.Error`.
   public typealias Failure = any Error
 
-  /// Keeps the file open for as long as the feed is there.
+  /// Keeps the file open as long as the feed exists.
   let hold: RealmFile.Hold
   let token: Token
   let names: FeedNames
@@ -55,9 +55,9 @@ public struct ChangeFeed: AsyncSequence, Sendable {
 
     private enum State {
       case new
-      /// Tells the objects that were there when the token was first used.
+      /// The feed tells the objects that existed when the token was first used.
       case first(FirstContent)
-      /// Tells what differs from this version, whose changes were told last.
+      /// The feed tells what differs from this version, which is the last one whose changes were told.
       case following(Snapshot)
       case ended
     }
@@ -79,7 +79,8 @@ public struct ChangeFeed: AsyncSequence, Sendable {
       do {
         while !Task.isCancelled {
           if let told {
-            // This runs outside of the task's thread: it waits for write transactions, which may need that thread to end.
+            // This runs outside of the task's thread, because it waits for write transactions, which may need that
+            // thread to end.
             guard try await waiting.run({ try told.moveToken() }) else {
               state = .ended
               self.told = nil
@@ -94,7 +95,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
             return batch
           }
           guard case .following(let snapshot) = state else { return nil }
-          // Without this the file would keep more and more for changes of other classes, which the feed does not tell.
+          // Without this, the file would keep more and more for changes of other classes, which the feed does not tell.
           if let kept, snapshot.version - Swift.min(kept, snapshot.version) >= Self.mostUntold {
             told = Batch(feed, [], snapshot, isFirst: false)
             continue
@@ -109,7 +110,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
       }
     }
 
-    /// Returns what there is to tell now; nil if nothing changed.
+    /// Returns the next batch that can be told now; nil if nothing changed.
     private mutating func step() throws -> Batch? {
       switch state {
       case .ended: return nil
@@ -135,8 +136,9 @@ public struct ChangeFeed: AsyncSequence, Sendable {
       }
     }
 
-    /// This is larger than the number of feeds that a file has: feeds move their tokens by commits, too, and would otherwise make
-    /// each other move without end.
+    /// The number of versions after which the token moves even if there was nothing to tell. It is larger than the
+    /// number of feeds that a file has, because feeds move their tokens by commits too, and would otherwise make each
+    /// other move without end.
     private static let mostUntold: UInt64 = 256
   }
 }

@@ -12,7 +12,7 @@ extension Realm {
     public var inMemoryIdentifier: String? {
       didSet { if inMemoryIdentifier != nil { fileURL = nil } }
     }
-    /// What syncs the file with a server; nil for a realm that is not synced.
+    /// Tells how the file is synced with a server; nil for a realm that is not synced.
     var syncing: (any FileSyncMaker)?
     /// The key with which the file is encrypted, of exactly 64 bytes; nil for a file that is not encrypted. A key of another
     /// length stops the program.
@@ -71,7 +71,7 @@ extension Realm {
     }
     private var types: ObjectTypes?
 
-    /// Classes may be shared between threads, as they never change.
+    /// Sendable: threads may share classes because they never change.
     private struct ObjectTypes: @unchecked Sendable {
       let classes: [ObjectBase.Type]
     }
@@ -103,7 +103,7 @@ extension Realm {
     /// Whether the configuration names no class, so that the file keeps the schema that it has.
     var keepsSchema: Bool { types?.classes.isEmpty ?? false }
 
-    /// Whether nobody in this process writes to the file.
+    /// Whether nothing in this process writes to the file.
     var isFileReadOnly: Bool { readOnly && syncing == nil }
 
     /// Stops the program if two settings contradict each other.

@@ -26,13 +26,13 @@ extension Realm {
     return thawed
   }
 
-  /// Makes a realm of a session, to which the classes are added.
+  /// Makes a realm of a session, and adds the classes to the session.
   private init(_ life: SessionLife, _ classes: RealmSchema, _ configuration: Configuration) {
     life.session.adopt(classes, configuration)
     self.init(life, RealmView(configuration, classes, life.session))
   }
 
-  /// Makes a realm of a session, to which the classes of another session of the file are added.
+  /// Makes a realm of a session, and adds the classes of another session of the file to it.
   init(_ life: SessionLife, adopting other: RealmSession) {
     self.init(life, other.schema, other.view.configuration)
   }

@@ -441,7 +441,7 @@ extension ObjectContext {
         "\(model.name).\(model.properties[position].name) is not of type \(Swift.type(of: key as Any)).")
     }
     let row = reading { () throws(StorageError) in
-      // A transaction is asked through its writer, which then need not bring its indexes into order.
+      // In a transaction, the table's writer answers. It need not bring its indexes into order for that.
       if session.isWriting { return try session.writable(binding)?.row(withPrimaryKey: value) }
       return try currentTable()?.row(withPrimaryKey: value)
     }
@@ -488,7 +488,7 @@ extension ModelProperty {
     // A property takes true as the number 1, but a Bool is no primary key.
     if any is Bool { return nil }
     if let found = field.stored(of: any) { return found }
-    // A number that the property can't hold is the key of no object.
+    // If the property can't hold the number, no object has that key.
     switch type.column {
     case .int64: return Int64._converted(any).map { .int($0) }
     default: return nil

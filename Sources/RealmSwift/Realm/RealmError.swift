@@ -175,7 +175,7 @@ extension Realm.Error: _ObjectiveCBridgeable {
 }
 
 extension Realm.Error {
-  /// An error of a commit that other realms may have seen, and that the disk has not confirmed.
+  /// Makes the error of a commit that other realms may have seen but that the disk has not confirmed.
   init(unsureCommit error: StorageError) {
     let cause = Realm.Error(error)
     self.init(
@@ -184,7 +184,7 @@ extension Realm.Error {
       path: cause.fileURL?.path)
   }
 
-  /// Makes the error by which an error of the storage engine leaves this library.
+  /// Makes the error into which an error of the storage engine turns when it leaves this library.
   init(_ error: StorageError) {
     let code: Code
     var path: String?

@@ -22,7 +22,7 @@ struct ClassDescriptor {
     static let initializer: UInt32 = 1
   }
 
-  /// Nil if the descriptor is that of a type that is no class.
+  /// Returns nil if the descriptor is that of a type that is no class.
   init?(_ address: UnsafeRawPointer) {
     self.address = address
     guard flags & Flag.kind == Flag.classKind else { return nil }

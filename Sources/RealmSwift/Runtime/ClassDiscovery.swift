@@ -1,9 +1,9 @@
 import CRealmPlatform
 
-/// Finds classes that nobody registered: each image of the process lists its types.
+/// Finds classes without a registration, because each image of the process lists its types.
 enum ClassDiscovery {
-  /// The classes that inherit from `base`, directly or not, and are not generic themselves. Private and nested classes are found
-  /// as well. Takes well under a millisecond.
+  /// The classes that inherit from `base`, directly or not, and are not generic themselves. Private and nested classes
+  /// are found as well. The search takes well under a millisecond.
   static func subclasses(of base: AnyClass) -> [AnyClass] {
     guard let ancestor = ClassDescriptor(of: base) else { return [] }
     let found = Found(ancestor)

@@ -1,6 +1,6 @@
 import Foundation
 
 extension Data {
-  /// The bytes of a span.
+  /// Copies the bytes of a span.
   init(copying span: RawSpan) { self = span.withUnsafeBytes { Data($0) } }
 }

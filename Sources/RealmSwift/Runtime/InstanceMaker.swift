@@ -1,6 +1,6 @@
 import CRealmPlatform
 
-/// Makes instances of a model class. Its `init()` is not `required`, so that Swift itself can't call it.
+/// Makes instances of a model class. Its `init()` is not `required`, so Swift itself can't call it.
 @usableFromInline
 struct InstanceMaker: @unchecked Sendable {
   // Sendable: metadata and template live as long as the process and never change.
@@ -36,10 +36,11 @@ struct InstanceMaker: @unchecked Sendable {
     return Unmanaged<ObjectBase>.fromOpaque(memory).takeRetainedValue()
   }
 
-  /// The word of the header of a model class's instance that counts references, if there is one reference and no weak or unowned
-  /// one: it is the value that the allocator writes.
+  /// The value of the header's word with the reference counts, for an instance of a model class that has one reference
+  /// and no weak or unowned one. The allocator writes this value.
   ///
-  /// If a runtime keeps the counts in another way, no instance in use has this value, and each counts as referred to by others.
+  /// If a runtime keeps the counts in another way, no instance in use has this value, so each counts as referred to by
+  /// others.
   static let newCounts: Int = {
     let metadata = ClassMetadata(ObjectBase.self)
     guard let memory = cp_allocate_object(metadata.address, metadata.instanceSize, metadata.alignmentMask)
@@ -75,7 +76,8 @@ struct InstanceMaker: @unchecked Sendable {
     return object
   }
 
-  /// The offset of the entry of `init()` in the metadata of every model class. It is tested with a class of this library first.
+  /// The offset of the entry of `init()` in the metadata of every model class. The offset is tested with a class of
+  /// this library first.
   private static let slot: Int? = {
     guard let slot = ClassDescriptor(of: ObjectBase.self)?.initializerSlot,
       let probe = ClassMetadata(Probe.self).initialized(slot: slot) as? Probe, probe.mark == Probe.expected

@@ -79,7 +79,7 @@ public final class Logger: Sendable {
 
   private static let current = Mutex(
     Logger(level: .warn) { level, message in
-      // An error that stops the program is printed by that, and other errors are thrown.
+      // An error that stops the program is printed when it stops, and other errors are thrown.
       guard level > .error else { return }
       FileHandle.standardError.write(Data("Realm: \(level): \(message)\n".utf8))
     })

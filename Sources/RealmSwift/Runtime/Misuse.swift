@@ -9,7 +9,8 @@ public func _setProgrammerErrorHandler(_ new: (@Sendable (_ name: String, _ reas
   handler.withLock { $0 = new }
 }
 
-/// Stops the program, which asked for something that makes no sense. It is called before anything is changed.
+/// Stops the program because it has asked for something that makes no sense. Callers do this before they change
+/// anything.
 ///
 /// - Parameters:
 ///   - name: the kind of error.

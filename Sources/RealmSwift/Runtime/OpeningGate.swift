@@ -1,16 +1,16 @@
 import Foundation
 
-/// Lets one thread at a time open or delete a file. No lock is held while code of the program runs, since a migration block or
-/// the initializer of a class may open other realms.
+/// Lets one thread at a time open or delete a file. No lock is held while code of the program runs, because a migration
+/// block or the initializer of a class may open other realms.
 final class OpeningGate: @unchecked Sendable {
   // Sendable: `threads` and `waits` are used under the condition's lock.
   private let condition = NSCondition()
-  /// By the path of a file: the thread that is opening it.
+  /// The thread that is opening each file, by the path of the file.
   private var threads: [String: ThreadID] = [:]
-  /// By thread: the path of the file that it waits for.
+  /// The path of the file for which each thread waits.
   private var waits: [ThreadID: String] = [:]
 
-  /// Calls `body` while no other thread is inside for the same path. Waits for a thread that is.
+  /// Calls `body` while no other thread is inside for the same path. Waits for another thread that is inside.
   func opening<Result>(_ place: String, _ body: () throws -> Result) rethrows -> Result {
     enter(place)
     defer { leave(place) }
@@ -18,7 +18,7 @@ final class OpeningGate: @unchecked Sendable {
   }
 
   private func enter(_ place: String) {
-    // This is outside of the lock, which other threads need.
+    // The program stops here and not under the lock, because other threads need the lock.
     if let circle = wait(place) {
       let (opened, others) = (circle[0], circle.dropFirst())
       raise(
@@ -32,8 +32,9 @@ final class OpeningGate: @unchecked Sendable {
     }
   }
 
-  /// Waits until no thread is inside, and enters. If it would wait for ever, for itself or for threads that wait for a file that
-  /// it is opening, it returns the paths of those files, with the one that it is opening first.
+  /// Waits until no thread is inside, and enters. If the wait would never end, because this thread itself is inside or
+  /// because threads wait for each other in a circle, the answer is the paths of their files instead. The first path is
+  /// that of a file that this thread is opening.
   private func wait(_ place: String) -> [String]? {
     condition.lock()
     defer { condition.unlock() }

@@ -1,22 +1,23 @@
 import Dispatch
 import Foundation
 
-/// What a realm and its objects belong to: one thread, one serial queue, the main queue, or one actor.
+/// The owner of a realm and its objects: one thread, one serial queue, the main queue, or one actor.
 ///
-/// It answers two questions for the whole library: whether the running code is in it (`isHere`), and how code is run in it later
-/// (`SchedulerInbox.enqueue(_:)`).
+/// The whole library asks a scheduler two questions: whether the running code is in it (`isHere`), and how code runs in
+/// it later (`SchedulerInbox.enqueue(_:)`).
 ///
-/// A realm that is opened on the main thread, the main queue or the main actor belongs to the main queue: these three are one,
-/// and the system may run its work on any thread.
+/// A realm that is opened on the main thread, the main queue or the main actor belongs to the main queue. These three
+/// are the same scheduler, and the system may run its work on any thread.
 enum Scheduler: Hashable, Sendable {
   case thread(ThreadID)
   case mainQueue
   case queue(Queue)
   case actor(ActorReference)
-  /// Everybody: frozen realms may be read anywhere.
+  /// No particular owner. A frozen realm has this scheduler, because it may be read anywhere.
   case anyone
 
-  /// The scheduler that code is running in now. Queues and actors are not found: they count only if they are named.
+  /// The scheduler in which the code is running: the main queue or the thread. Queues and actors are not found, because
+  /// they count only if the program names them.
   static var current: Scheduler { isMain ? .mainQueue : .thread(ThreadID.current) }
 
   /// The scheduler of an actor.
@@ -24,9 +25,9 @@ enum Scheduler: Hashable, Sendable {
     actor === MainActor.shared ? .mainQueue : .actor(ActorReference(actor))
   }
 
-  /// The scheduler of a queue. From now on `isHere` recognizes code that runs on the queue.
+  /// The scheduler of a queue. From now on, `isHere` recognizes code that runs on the queue.
   ///
-  /// - Precondition: the queue is serial; a concurrent one stops the program.
+  /// - Precondition: the queue is serial. A concurrent queue stops the program.
   static func of(_ queue: DispatchQueue) -> Scheduler {
     // On Linux, each call of `DispatchQueue.main` returns another object for the same queue.
     if queue.getSpecific(key: mainKey) == true { return .mainQueue }
@@ -40,7 +41,8 @@ enum Scheduler: Hashable, Sendable {
     return .queue(Queue(queue: queue))
   }
 
-  /// The thread that always belongs to the scheduler, if it is the one that runs; else nil.
+  /// The thread that always belongs to the scheduler; nil if there is none. For the main queue, it is the main thread if
+  /// that is the current thread, and otherwise nil.
   var home: ThreadID? {
     switch self {
     case .thread(let id): id
@@ -82,7 +84,8 @@ enum Scheduler: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(queue)) }
   }
 
-  /// Actors are equal if they are the same object and still there. The reference is weak, since the actor keeps the realm.
+  /// Actors are equal if they are the same object and it still exists. The reference is weak because the actor keeps
+  /// the realm.
   struct ActorReference: Hashable, Sendable {
     weak let actor: (any Actor)?
     private let id: ObjectIdentifier

@@ -1,30 +1,31 @@
 import Dispatch
 import Synchronization
 
-/// Runs blocks in a scheduler, one after another, in the order in which they came.
+/// Runs blocks in a scheduler, one after another, in the order in which they were given.
 final class SchedulerInbox: Sendable {
   private let scheduler: Scheduler
-  /// For a scheduler that is a thread: tells whether the thread has ended.
+  /// Tells whether the thread of the scheduler has ended; nil if the scheduler is no thread.
   private let life: ThreadLife?
-  /// The run loop of that thread, once it was seen to run.
+  /// The run loop of that thread; nil until it was found running.
   private let loop = Mutex<RunLoopReference?>(nil)
-  /// The blocks for an actor. Each task runs the first block that is left, since the order in which tasks begin is not certain.
+  /// The blocks for an actor. Each task runs the first block that is left, because tasks may begin in another order
+  /// than they were made.
   private let blocks = Mutex<[@Sendable () -> Void]>([])
 
-  /// Makes the inbox of the scheduler of the running code, or of a scheduler that is no thread.
+  /// Makes the inbox of a scheduler. If the scheduler is a thread, it must be the current thread.
   init(_ scheduler: Scheduler) {
     self.scheduler = scheduler
     if case .thread = scheduler { life = ThreadLife.current } else { life = nil }
     lookForLoop()
   }
 
-  /// Notes the run loop of the scheduler's thread, which is the current one, if the loop is running.
+  /// Notes the run loop of the scheduler's thread if the loop is running. That thread must be the current one.
   func lookForLoop() {
     guard case .thread = scheduler, !isServed else { return }
     loop.withLock { loop in if loop == nil { loop = RunLoopReference.current } }
   }
 
-  /// Whether blocks are run at all. A thread without a run loop can't be called.
+  /// Whether blocks run at all. A thread without a run loop can't be called, and `anyone` has nowhere to run them.
   var isServed: Bool {
     switch scheduler {
     case .thread: loop.withLock { $0 != nil }
@@ -33,7 +34,7 @@ final class SchedulerInbox: Sendable {
     }
   }
 
-  /// Whether no block is run any more, since the thread has ended or the actor is gone.
+  /// Whether blocks do not run any more, because the thread has ended or the actor is gone.
   var isGone: Bool {
     switch scheduler {
     case .thread: life?.hasEnded ?? true
@@ -42,8 +43,8 @@ final class SchedulerInbox: Sendable {
     }
   }
 
-  /// Runs a block soon, after those that were given before, and returns at once. If no block is run any more, the block is
-  /// dropped.
+  /// Runs a block soon, after the blocks that were given before, and returns at once. If blocks do not run any more,
+  /// the block is dropped.
   ///
   /// - Precondition: `isServed`.
   func enqueue(_ block: @escaping @Sendable () -> Void) {

@@ -1,6 +1,6 @@
 import CRealmPlatform
 
-/// Lets code that follows links or nested values by calls end before the stack does.
+/// Stops code that follows links or nested values by calls before the stack is used up.
 enum Stack {
   private static let reason =
     "The values are nested deeper than this thread's stack holds; use a thread with a larger stackSize."

@@ -37,7 +37,7 @@ enum FieldMemory {
 
   /// Returns a function that stores the same content in many objects.
   ///
-  /// It is not inlined: in code that is generic over a part of `Content`, each call would look up metadata.
+  /// This is not inlined, because in code that is generic over a part of `Content`, each call would look up metadata.
   @inline(never)
   static func storing<Content>(_ content: Content) -> (AnyObject, _ offset: Int) -> Void {
     { object, offset in store(content, object, offset) }

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// The same accessors as the engine has for its cells: those would not be inlined in this module.
+/// These accessors are the same as those of the engine for its cells, which would not be inlined in this module.
 extension TextCell {
   @inline(__always)
   var isShort: Bool { high != 0 }
@@ -8,11 +8,11 @@ extension TextCell {
   @inline(__always)
   var isNull: Bool { high == 0 && low == .max }
 
-  /// The text of a cell that is short.
+  /// The text of a short cell.
   @inline(__always)
   var text: String {
     var words = self
-    // The text is moved out, since a copy would be counted by a call.
+    // The text is moved out, because copying it would take a call that counts a reference.
     return withUnsafeMutableBytes(of: &words) { $0.bindMemory(to: String.self).moveElement(from: 0) }
   }
 }

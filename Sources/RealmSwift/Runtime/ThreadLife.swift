@@ -7,7 +7,7 @@
 #endif
 import Synchronization
 
-/// Tells whether a thread still runs, to those that keep something on its behalf.
+/// Tells whether a thread still runs. Code that keeps something on behalf of the thread asks this.
 final class ThreadLife: Sendable {
   let thread: ThreadID
   private let ended = Atomic<Bool>(false)
@@ -28,7 +28,7 @@ final class ThreadLife: Sendable {
 
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
-    // The system calls this function when a thread that has a value ends.
+    // The system calls this function when a thread ends that has a value for the key.
     let failure = pthread_key_create(&key) { kept in
       #if canImport(Darwin)
         let life = Unmanaged<ThreadLife>.fromOpaque(kept).takeRetainedValue()

@@ -1,13 +1,13 @@
 import CRealmPlatform
 import Synchronization
 
-/// A reference to an object that somebody else keeps. It is used without counting references.
+/// A reference to an object that something else keeps. Its use counts no references.
 ///
-/// The engine has a type of its own for this, since that would not be inlined in this module.
+/// The engine has its own type for this, which would not be inlined in this module.
 struct UncountedReference<Object: AnyObject> {
   private let object: Unmanaged<Object>
 
-  /// - Precondition: somebody keeps the object for as long as this reference is used.
+  /// - Precondition: something else keeps the object as long as this reference is used.
   @inline(__always)
   init(_ object: Object) { self.object = .passUnretained(object) }
 
@@ -21,7 +21,7 @@ struct UncountedReference<Object: AnyObject> {
 
   @inline(__always)
   func use<Failure>(_ body: (Object) throws(Failure) -> Void) throws(Failure) {
-    // The standard library's function passes on untyped errors only.
+    // The standard library's function passes on only untyped errors.
     let failure: Failure? = object._withUnsafeGuaranteedRef { object in
       do throws(Failure) { try body(object) } catch { return error }
       return nil
@@ -38,13 +38,13 @@ struct UncountedReference<Object: AnyObject> {
 
 /// The reference of a handle to its context, which is used without counting.
 ///
-/// Three kinds of references are not counted: that of a handle to its context, that of a context to its session, and that of a
-/// session to the context that was asked for last. What is counted are the holders of a session (`HolderCount`): each handle, and
-/// each `SessionLife`, which realms and collections keep. The session is freed when the last of them goes, and keeps its contexts
-/// until then. So a handle or a life keeps the whole chain.
+/// Three kinds of references are not counted: the reference of a handle to its context, that of a context to its
+/// session, and that of a session to the context that was asked for last. Instead, the holders of a session are counted
+/// (`HolderCount`). These are the handles, and each `SessionLife`, which realms and collections keep. The session is
+/// freed when its last holder goes, and keeps its contexts until then. So a handle or a life keeps the whole chain.
 ///
-/// Handles of a frozen object refer to the context of the frozen session on every thread. `here` leads to the context with which
-/// the current thread reads.
+/// A handle of a frozen object refers to the context of the frozen session on every thread. `here` leads to the context
+/// with which the current thread reads.
 struct ContextReference {
   private let context: UncountedReference<ObjectContext>
 
@@ -54,26 +54,27 @@ struct ContextReference {
     context.sessionOfHandles.use { $0.holders.add() }
   }
 
-  /// Lets go of the session. This reference is not used after that.
+  /// Lets go of the session. This reference must not be used after that.
   @inline(__always)
   func release() {
     context.use { $0.sessionOfHandles }.use { $0.removeHolder() }
   }
 
-  /// The context that handles refer to.
+  /// The context to which handles refer.
   var shared: ObjectContext { context.counted }
 
   /// The context that the current thread uses.
   @inline(__always)
   var here: UncountedReference<ObjectContext> { context.use { $0.here } }
 
-  /// Calls `body` with the context that handles refer to.
+  /// Calls `body` with the context to which handles refer.
   @inline(__always)
   func use<Result>(_ body: (ObjectContext) -> Result) -> Result { context.use(body) }
 }
 
-/// Numbers by which threads remember what they read a frozen version with (`FrozenReaders`). No number is given twice, so that a
-/// thread is never asked for what it remembers under the number of an object that is gone.
+/// Gives numbers to frozen sessions and their contexts. Under such a number, a thread remembers the session or context
+/// with which it reads a frozen version (`FrozenReaders`). No number is given twice, so that a thread never finds what
+/// it remembers for an object that does not exist any more.
 enum ReaderNumber {
   private static let last = Atomic<UInt64>(0)
 

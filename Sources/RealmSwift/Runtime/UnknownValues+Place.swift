@@ -1,4 +1,5 @@
-/// An unmanaged object was found in no generation. It uses that field to keep the values that it can't represent.
+/// An unmanaged object was not found in a generation, so it uses the field for that, `birth`, to keep the values that
+/// it can't represent.
 extension UnknownValues {
   /// - Parameter place: the `birth` of an unmanaged object.
   static func kept(in place: UInt64) -> UnknownValues? {
@@ -7,7 +8,7 @@ extension UnknownValues {
     }
   }
 
-  /// The address of the values, which are kept until they are released.
+  /// The address of the values. Each call retains the values until they are released.
   var place: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
 
   static func release(in place: UInt64) {

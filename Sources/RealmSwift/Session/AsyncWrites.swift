@@ -2,16 +2,16 @@ import Dispatch
 import RealmStorage
 import Synchronization
 
-/// The write transactions of a session that begin later, in their turn. Nothing on the session's thread waits for that.
+/// The write transactions of a session that begin later, in their turn. The session's thread does not wait for that.
 ///
 /// They begin in the order in which they were asked for. The session has at most one request for the writer's lock
-/// (`WriterRequest`), on behalf of the first. A transaction that is begun at once in the meantime takes the lock that was asked
-/// for, and the others go on waiting behind it.
+/// (`WriterRequest`), on behalf of the first of them. If a transaction is begun at once meanwhile, it takes the lock
+/// that was asked for, and the others go on waiting behind it.
 ///
-/// When a commit returns, all readers see it, and it survives the death of the process. It survives a loss of power from the
-/// moment at which its completion is called: another thread waits for the disk (`DiskQueue`).
+/// When a commit returns, all readers see it, and it survives the death of the process. When its completion is called,
+/// it survives a loss of power too. Another thread waits for the disk until then (`DiskQueue`).
 ///
-/// This is used where the session is used.
+/// This object is used where the session is used.
 final class AsyncWrites {
   /// Identifies a transaction that waits, or a commit whose completion has not been called.
   typealias ID = UInt32
@@ -22,14 +22,14 @@ final class AsyncWrites {
     private let state: Mutex<State>
 
     enum State: Sendable {
-      /// The closure to call when it is its turn, where the session is used.
+      /// The closure to call when it is the waiter's turn, where the session is used.
       case waiting(@Sendable (Turn) -> Void)
       case called
     }
 
     /// Why a waiter is called.
     enum Turn: Sendable {
-      /// The lock is available: `beginIfFree` begins the transaction.
+      /// The lock is available, and `beginIfFree` begins the transaction.
       case begins
       case cancelled
       case failed(StorageError)
@@ -42,7 +42,7 @@ final class AsyncWrites {
 
     fileprivate var isWaiting: Bool { state.withLock { if case .waiting = $0 { true } else { false } } }
 
-    /// Calls the closure if nobody has called it yet. May be called on any thread.
+    /// Calls the closure unless it was called already. Any thread may call this.
     @discardableResult
     func call(_ turn: Turn) -> Bool {
       let body = state.withLock { state -> (@Sendable (Turn) -> Void)? in
@@ -58,13 +58,16 @@ final class AsyncWrites {
   private var waiters: [Waiter] = []
   private var request: WriterRequest?
   private var lastID: ID = 0
-  /// The completions that are still to be called; nil for a commit whose completion is not wanted any more.
+  /// The completions that were not called yet, by the id of their commit. The value is nil for a commit that has no
+  /// completion, or whose completion is not wanted any more.
   private var completions: [ID: (((any Error)?) -> Void)?] = [:]
-  /// Whether the open transaction was begun by a turn.
+  /// Whether the open transaction was begun by a waiter in its turn.
   private(set) var isTurnOpen = false
-  /// Whether a waiter was called and has not begun its transaction yet. Only a transaction that can't wait begins before it.
+  /// Whether a waiter was called and has not begun its transaction yet. Until it does, only a transaction that can't
+  /// wait may begin.
   private var isTurnGiven = false
-  /// Commits that are not durable yet. They wait here if a later commit is on its way that makes them durable as well.
+  /// The commits that are not durable yet. They wait here if a later commit is expected that makes them durable as
+  /// well.
   private var grouped: [ID] = []
 
   func nextID() -> ID {
@@ -73,7 +76,7 @@ final class AsyncWrites {
     return lastID
   }
 
-  /// Whether transactions wait, one is open that was begun by its turn, or commits may not be durable yet.
+  /// Whether transactions wait, a transaction that was begun in its turn is open, or commits may not be durable yet.
   var isBusy: Bool { isTurnOpen || !completions.isEmpty || hasWaiters }
 
   /// Whether a transaction waits for its turn.
@@ -81,7 +84,8 @@ final class AsyncWrites {
 
   // MARK: - Waiting
 
-  /// Waits for a turn behind all others; or before them, if it had its turn and another transaction was begun in the meantime.
+  /// Makes a transaction wait for its turn. It waits behind all others, or before them if it had its turn already and
+  /// another transaction was begun meanwhile.
   func wait(
     _ session: RealmSession, as id: ID, again: Bool = false, _ body: @escaping @Sendable (Waiter.Turn) -> Void
   ) -> Waiter {
@@ -92,9 +96,9 @@ final class AsyncWrites {
     return waiter
   }
 
-  /// Asks for the writer's lock if a transaction waits for it.
+  /// Asks for the writer's lock if a transaction waits for it. Otherwise makes the commits durable that wait for that.
   private func ask(_ session: RealmSession) {
-    // A request that has given way many times pauses. Since code runs here now, the lock is asked for again at once.
+    // A request that has given way many times pauses. The lock is asked for again at once, because code runs here now.
     if let pausing = request, pausing.isPausing {
       request = nil
       pausing.giveUp()
@@ -105,7 +109,7 @@ final class AsyncWrites {
     let request = WriterRequest()
     self.request = request
     session.file.disk.ask(request, session.file.database) {
-      // If no block is run any more, nothing would ever end the transaction.
+      // If the inbox runs no blocks any more, nothing would ever end the transaction.
       if life.session.inbox.isGone {
         request.giveUp()
         return life.session.asyncWrites.forget()
@@ -118,15 +122,16 @@ final class AsyncWrites {
     }
   }
 
-  /// Forgets all that waits. The thread or actor has gone, so that nobody else uses this any more, and nothing is called. What
-  /// waits keeps the session, and with it the file.
+  /// Forgets everything that waits. The thread or actor has gone, so nothing else uses this object any more, and no
+  /// closure is called. A waiting closure keeps the session, and with it the file.
   private func forget() {
     (waiters, completions, grouped, request) = ([], [:], [], nil)
   }
 
-  /// The lock is available, or can't be had.
+  /// Called when the lock is available or can't be had.
   private func serve(_ session: RealmSession, _ request: WriterRequest) {
-    // Another transaction has taken the lock or is about to, or the lock was given back in the meantime and will come again.
+    // If the first check fails, another transaction has taken the lock or is about to. If the second one fails, the lock
+    // was given back and will come again.
     guard self.request === request, !isTurnGiven else { return }
     guard request.isAnswered else { return ask(session) }
     waiters.removeAll { !$0.isWaiting }
@@ -149,8 +154,8 @@ final class AsyncWrites {
     serve(session, request)
   }
 
-  /// The transaction of the request, if it has begun. Otherwise the request is given up: a caller that can't wait asks for the
-  /// lock itself.
+  /// The transaction of the request if it has begun. Otherwise the request is given up, because the caller can't wait
+  /// and asks for the lock itself.
   func takeOrGiveUp() -> WriteTransaction? {
     isTurnGiven = false
     guard let request else { return nil }
@@ -160,7 +165,8 @@ final class AsyncWrites {
     return nil
   }
 
-  /// The transaction of a waiter that was called; nil if another has taken the lock in the meantime, or it was given back.
+  /// The transaction for a waiter that was called. It is nil if another transaction has taken the lock meanwhile, or if
+  /// the lock was given back.
   func takeTurn() throws(StorageError) -> WriteTransaction? {
     isTurnGiven = false
     do throws(StorageError) {
@@ -173,20 +179,22 @@ final class AsyncWrites {
     }
   }
 
-  /// Whether a transaction may begin at once: none waits, and no waiter was called that has not begun its transaction.
+  /// Whether a transaction may begin at once. It may if none waits and no waiter that was called still has to begin its
+  /// own.
   var isFree: Bool { request == nil && !isTurnGiven && !hasWaiters }
 
-  /// Lets the next transaction begin, after one that had its turn, or took the lock that was asked for, does not begin.
+  /// Lets the next transaction begin, because a transaction that had its turn, or that took the lock which was asked
+  /// for, does not begin.
   func passOn(_ session: RealmSession) {
     isTurnGiven = false
     if request?.failure != nil { request = nil }
     guard let request else { return ask(session) }
-    // This is not done at once, since each that waits may fail in its turn.
+    // This is not done at once, because each waiter may fail in its turn and call this function again.
     let life = session.life
     session.inbox.enqueue { life.session.asyncWrites.serve(life.session, request) }
   }
 
-  /// The session ends: its request is given up.
+  /// Gives up the request, because the session ends.
   func end() {
     request?.giveUp()
     request = nil
@@ -196,7 +204,7 @@ final class AsyncWrites {
 
   func didBegin() { isTurnOpen = true }
 
-  /// The open transaction has ended: the next one begins.
+  /// Called when the open transaction has ended. The next one begins.
   func didEnd(_ session: RealmSession) {
     isTurnOpen = false
     ask(session)
@@ -206,7 +214,7 @@ final class AsyncWrites {
   ///
   /// - Parameters:
   ///   - mayWait: whether it may become durable together with the transactions that wait, when none waits any more.
-  ///   - completion: is called when the commit is durable, where the session is used.
+  ///   - completion: called when the commit is durable or the disk has failed, where the session is used.
   func makeSure(
     _ session: RealmSession, mayWait: Bool, _ completion: (((any Error)?) -> Void)?
   ) -> ID {
@@ -217,7 +225,7 @@ final class AsyncWrites {
     return id
   }
 
-  /// Makes the commits durable that wait for it.
+  /// Makes all commits durable that wait for that.
   private func flush(_ session: RealmSession) {
     if grouped.isEmpty { return }
     let life = session.life
@@ -236,7 +244,7 @@ final class AsyncWrites {
     }
   }
 
-  /// Takes a transaction back that waits, or the completion of a commit. Nothing happens to what is done.
+  /// Takes back a transaction that waits, or the completion of a commit. Nothing that was done is undone.
   func cancel(_ id: ID) {
     if let place = waiters.firstIndex(where: { $0.id == id }) {
       waiters.remove(at: place).call(.cancelled)
@@ -246,7 +254,7 @@ final class AsyncWrites {
   }
 }
 
-/// One request for the writer's lock of a file. A transaction is begun on another thread, and handed to the session that asked.
+/// A request for the writer's lock of a file. Another thread begins a transaction, and the session that asked takes it.
 final class WriterRequest: Sendable {
   private let state = Mutex(State.waiting)
   /// Signalled when the transaction was taken, or is not wanted any more.
@@ -254,14 +262,14 @@ final class WriterRequest: Sendable {
   private let isQueued = Atomic<Bool>(false)
   private let pauses = Atomic<Bool>(false)
 
-  /// Whether the request has given way, and does not begin again for a while.
+  /// Whether the request has given way and does not begin again for a while.
   fileprivate(set) var isPausing: Bool {
     get { pauses.load(ordering: .acquiring) }
     set { pauses.store(newValue, ordering: .releasing) }
   }
 
   private enum State: @unchecked Sendable {
-    // Sendable: a transaction is used by one thread at a time, and by none while it is here.
+    // Sendable: one thread at a time uses a transaction, and no thread uses it while it is here.
     case waiting
     case begun(WriteTransaction)
     case failed(StorageError)
@@ -269,13 +277,13 @@ final class WriterRequest: Sendable {
     case unwanted
   }
 
-  /// Whether the session is to be called for the request; false if a call is on its way already.
+  /// Whether the session must be called for the request. It is false if a call is queued already.
   func isToServe() -> Bool { !isQueued.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// The session was called, and is to be called again when the request is answered again.
+  /// Notes that the session was called, so that it is called again when the request is answered again.
   func isServed() { isQueued.store(false, ordering: .releasing) }
 
-  /// The error for which the lock could not be had.
+  /// The error because of which the lock could not be had; nil if there is none.
   var failure: StorageError? { state.withLock { if case .failed(let error) = $0 { error } else { nil } } }
 
   /// Whether the transaction has begun, or can't begin.
@@ -288,7 +296,7 @@ final class WriterRequest: Sendable {
     }
   }
 
-  /// Begins the transaction, on a thread that may wait.
+  /// Begins the transaction. The current thread must be one that may wait.
   fileprivate func begin(_ database: Database) {
     if state.withLock({ if case .unwanted = $0 { true } else { false } }) { return }
     let result: State
@@ -301,7 +309,7 @@ final class WriterRequest: Sendable {
     if case .begun(let transaction)? = unwanted { transaction.cancel() }
   }
 
-  /// The transaction if it has begun; nil if it has not.
+  /// Takes the transaction if it has begun; nil if it has not.
   func take() throws(StorageError) -> WriteTransaction? {
     let answer = state.withLock { state in
       defer { if case .begun = state { state = .taken } }
@@ -316,11 +324,11 @@ final class WriterRequest: Sendable {
     }
   }
 
-  /// Gives the lock back if nobody takes the transaction for a time, so that it must begin again. Returns whether it was given
-  /// back. Called on the thread that began the transaction.
+  /// Gives the lock back if nobody takes the transaction for a time, so that the transaction must begin again. Returns
+  /// whether the lock was given back. The thread that began the transaction calls this.
   ///
-  /// The code that is to take it may not run before others have written: `realm.write` of several actors can block all threads on
-  /// which tasks run, while they wait for the lock.
+  /// It may be that the code which takes the transaction can't run before others have written: `realm.write` of several
+  /// actors can block all threads on which tasks run, while they wait for the lock.
   fileprivate func isGivenBack(after patience: DispatchTimeInterval) -> Bool {
     guard isAnswered, failure == nil, settled.wait(timeout: .now() + patience) == .timedOut else {
       return false
@@ -334,7 +342,7 @@ final class WriterRequest: Sendable {
     return true
   }
 
-  /// The lock is not wanted any more.
+  /// Gives the lock up, because it is not wanted any more.
   func giveUp() {
     let answer = state.withLock { state in
       defer { state = .unwanted }
@@ -345,20 +353,21 @@ final class WriterRequest: Sendable {
   }
 }
 
-/// The threads that wait on behalf of a file: one for the writer's lock, one for the disk.
+/// The threads that wait on behalf of a file. One waits for the writer's lock, and one for the disk.
 final class DiskQueue: Sendable {
-  /// Requests are answered one after another, since a transaction must end before the next one begins anyway. So the first that
-  /// asked is first, in whatever session, unless the code of its session does not run.
+  /// The queue that answers requests one after another, because a transaction must end before the next one begins
+  /// anyway. Requests of all sessions are answered in the order in which they were made, unless the code of a session
+  /// does not run.
   private let writers = DispatchQueue(label: "io.realm.writers")
   private let flushes = DispatchQueue(label: "io.realm.flushes")
   private let waiting = Mutex<[@Sendable (StorageError?) -> Void]>([])
 
-  /// Begins a transaction when it is the turn of the request, and calls `body` on another thread. If the transaction is not taken
-  /// for a time, it gives way to others and to other requests, since a thread may wait for one of them. It begins again behind
-  /// these, and `body` is called again.
+  /// Begins a transaction when it is the turn of the request, and calls `body` on another thread. If the transaction is
+  /// not taken within 50 milliseconds, it gives way to others and to other requests, because a thread may wait for one
+  /// of them. It begins again behind these, and `body` is called again.
   ///
-  /// - Parameter rounds: the number of times that it gave way. If nothing has run in its session for about a second, it tries
-  ///   less and less often, for the sake of the others.
+  /// - Parameter rounds: the number of times that the request gave way. If nothing has run in its session for about a
+  ///   second, it tries less and less often, for the sake of the others.
   func ask(
     _ request: WriterRequest, _ database: Database, rounds: Int = 0, _ body: @escaping @Sendable () -> Void
   ) {
@@ -375,8 +384,8 @@ final class DiskQueue: Sendable {
     }
   }
 
-  /// Makes all commits durable, and calls `body` on another thread with the error, if there was one. Calls that come while the
-  /// disk is being waited for share the next wait.
+  /// Makes all commits durable, and then calls `body` on another thread with the error, if there was one. Calls that
+  /// come while this waits for the disk share the next wait.
   func flush(_ database: Database, _ body: @escaping @Sendable (StorageError?) -> Void) {
     waiting.withLock { $0.append(body) }
     flushes.async {

@@ -1,7 +1,7 @@
 import RealmStorage
 
-/// Lists that are a property of their own: the engine reads and changes their elements, so that time grows with the list only if
-/// it must.
+/// Lists that are a property of their own. The engine reads and changes their elements, so that the time grows with the
+/// length of the list only if it must.
 extension _CollectionCell {
   var column: Int { owner.context.binding.columns[position] }
 

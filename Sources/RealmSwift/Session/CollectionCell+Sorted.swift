@@ -1,7 +1,7 @@
 import RealmStorage
 
-/// Sets and maps that are a property of their own: the engine reads and changes their entries, so that time grows with the set or
-/// map only if it must.
+/// Sets and maps that are a property of their own. The engine reads and changes their entries, so that the time grows
+/// with the size of the set or map only if it must.
 extension _CollectionCell {
   /// The set or map in the version that the realm reads.
   ///

@@ -8,15 +8,16 @@ public struct _CollectionCell {
   let owner: ManagedRow
   let position: Int
   let kind: Kind
-  /// The generation of the realm in which a loop began, if elements are made for the loop; nil if they are made from the current
-  /// content.
+  /// The generation of the realm in which a loop began, if the cell makes elements for the loop; nil if it makes them
+  /// from the current content.
   private var walkGeneration: UInt64?
-  /// What the row held at a generation of the realm, outside of transactions.
+  /// The value of the row in a generation of the realm in which no transaction was open.
   private var known: (value: Value, generation: UInt64)?
-  /// The place of a list whose elements the engine reads, at a generation of the realm, outside of transactions. It keeps no
-  /// version in use.
+  /// The place of a list whose elements the engine reads, in a generation of the realm in which no transaction was
+  /// open. It keeps no version in use.
   var knownList: (found: StoredList.Found, generation: UInt64)?
-  /// The place of a set or map, in the same way.
+  /// The place of a set or map, in a generation of the realm in which no transaction was open. It keeps no version in
+  /// use.
   var knownSorted: (found: StoredSorted.Found, generation: UInt64)?
 
   enum Kind {
@@ -58,14 +59,14 @@ public struct _CollectionCell {
     if !owner.session.isWriting { known = (value, generation) }
   }
 
-  /// This cell, for elements of a loop that began in a generation.
+  /// This cell, for the elements of a loop that began in a generation.
   func walking(since generation: UInt64) -> _CollectionCell {
     var cell = self
     cell.walkGeneration = generation
     return cell
   }
 
-  /// The generation in which elements were there that are made now.
+  /// The generation in which the elements existed that are made now.
   var elementBirth: UInt64 { walkGeneration ?? owner.session.generation }
 
   /// The cell of a collection that is an element of this one and holds `value`.
@@ -84,19 +85,20 @@ public struct _CollectionCell {
     owner.context.target(position, as: type).counted
   }
 
-  /// Whether the collection never changes, and may be read by several threads at a time.
+  /// Whether the collection never changes, so that several threads may read it at a time.
   var isFrozen: Bool { owner.isFrozen }
 
-  /// The same collection in another session; nil if its object is not there.
+  /// The same collection in another session; nil if the collection or its object does not exist there.
   func moved(to session: RealmSession) -> _CollectionCell? {
     guard let owner = owner.moved(to: session) else { return nil }
     var moved = _CollectionCell(owner, position: position, kind)
-    // A list or map in an `AnyRealmValue` may be gone though its object is there.
+    // A list or map in an `AnyRealmValue` may not exist any more even if its object does.
     if let nestedPlace, !session.namesOnly, moved.nested(nestedPlace) == nil { return nil }
     return moved
   }
 
-  /// For a frozen collection: a cell that knows what it would find at its first use, since it can't note that later.
+  /// A cell of a frozen collection that has found its content already, because a frozen cell can't note that at its
+  /// first use. For any other collection it is this cell.
   func found() -> _CollectionCell {
     guard isFrozen, !owner.isNameOnly, nestedPlace == nil, owner.isThere else { return self }
     var cell = self
@@ -137,7 +139,7 @@ public struct _CollectionCell {
     session.check()
     if let known, known.generation == session.generation, !owner.isInvalid { return known.value }
     let value = owner.value(position)
-    // In a transaction the engine holds what was changed, and a copy here would double it.
+    // In a transaction the engine holds the changed content, and a copy here would take as much memory again.
     if session.transaction == nil { known = (value, session.generation) }
     return value
   }
@@ -189,7 +191,8 @@ public struct _CollectionCell {
     return ValueMap()
   }
 
-  /// Whether the collection belongs to a deleted object whose values are kept. It is then empty.
+  /// Whether the object of the collection was deleted, in a realm that keeps the values of deleted objects. The
+  /// collection is then empty.
   var isOfKept: Bool {
     owner.context.notesHandles && !owner.isInvalid && !owner.isThere
   }
@@ -202,7 +205,7 @@ public struct _CollectionCell {
     owner.session.requireTransaction("change \(name)")
   }
 
-  /// Stops the program if the collection can't be changed.
+  /// Stops the program if the collection can't be changed now, or its object does not exist any more.
   private func checkChange() -> ObjectContext {
     let context = owner.context
     checkOpen()
@@ -210,7 +213,7 @@ public struct _CollectionCell {
     return context
   }
 
-  /// The values under which elements are stored. Objects that are in no realm are added.
+  /// The stored values of elements. Objects that are in no realm are added.
   func stored<Element: RealmCollectionValue>(_ elements: [Element]) -> [Value] {
     if elements.isEmpty { return [] }
     if !Element._canLink, Element._elementType.target == nil {
@@ -234,7 +237,7 @@ public struct _CollectionCell {
     }
   }
 
-  /// The value of an element that is searched for; nil for an object that is not in this realm.
+  /// The stored value of an element that is searched for; nil for an object that is not in this realm.
   func sought<Element: RealmCollectionValue>(_ element: Element) -> Value? {
     var isElsewhere = false
     let value = element._elementValue { object in

@@ -11,8 +11,8 @@ struct CollectionWalk {
 
   private let source: Source
   private let session: RealmSession
-  /// The generation in which the loop began. Objects among the elements may be gone since: they were deleted, or their
-  /// transaction was cancelled.
+  /// The generation in which the loop began. Objects among the elements may not exist any more, because they were
+  /// deleted or their transaction was cancelled.
   let generation: UInt64
 
   fileprivate init(_ source: Source, _ session: RealmSession) {
@@ -30,7 +30,7 @@ struct CollectionWalk {
     }
   }
 
-  /// The elements, or the values of a map, from a position on; none after the last one.
+  /// The next elements, or values of a map, from a position on; empty behind the last one.
   func elements(from position: Int) -> [Value] {
     session.check()
     return reading { () throws(StorageError) in
@@ -43,7 +43,7 @@ struct CollectionWalk {
     }
   }
 
-  /// The entries of a map from a position on; none after the last one.
+  /// The next entries of a map, from a position on; empty behind the last one.
   func entries(from position: Int) -> [(key: String, value: Value)] {
     session.check()
     let entries = reading { () throws(StorageError) -> [(key: String?, value: Value)] in

@@ -1,35 +1,35 @@
 import RealmStorage
 import Synchronization
 
-/// The sessions with which a frozen version is read. Each thread that reads it has one of its own, since a session and all that
-/// it remembers is used by one thread.
+/// The sessions with which threads read a frozen version. Each of these threads has its own session, because a session
+/// and everything that it remembers may be used by one thread only.
 ///
-/// A frozen session is a name for the version. Frozen realms, objects and collections refer to it and to its contexts on every
-/// thread, and nothing of them changes. Each of their reads begins with a search for the reader of the current thread, which the
-/// thread remembers (`RealmSession.here`, `ObjectContext.here`). The objects that are read refer to the frozen session again
-/// (`ObjectContext.ofHandles`).
+/// A frozen session stands for the version. Frozen realms, objects and collections refer to it and to its contexts on
+/// every thread, and none of these changes. Each of their reads begins with a search for the reader of the current
+/// thread, which the thread remembers (`RealmSession.here`, `ObjectContext.here`). The objects that are read refer to
+/// the frozen session again (`ObjectContext.ofHandles`).
 ///
-/// The readers belong to the frozen session, and are freed with it. Those of threads that have ended are freed when the next
-/// reader is made.
+/// The readers belong to the frozen session, and are freed with it. The readers of threads that have ended are freed
+/// when the next reader is made.
 final class FrozenReaders: Sendable {
   /// Whether the session has no version, so that nothing can be read.
   let namesOnly: Bool
-  /// The number by which threads remember their reader.
+  /// The number by which each thread remembers its reader.
   let number = ReaderNumber.next()
   private let state = Mutex(State())
 
   private struct State: @unchecked Sendable {
-    // Sendable: the state is used under the lock, and each reader by its own thread only.
-    /// The version. It is held for as long as the frozen session is there.
+    // Sendable: the state is used under the lock, and each thread uses only its own reader.
+    /// The version. It is held as long as the frozen session exists.
     var snapshot: Snapshot?
     var readers: [(life: ThreadLife, session: RealmSession)] = []
-    /// The contexts that handles refer to, by the index of the class.
+    /// The contexts to which handles refer, by the index of the class.
     var contexts: [Int: ObjectContext] = [:]
   }
 
-  /// What was found under the lock, for the thread that found it.
+  /// An object that was found under the lock, for the thread that found it.
   private struct Found<Object: AnyObject>: @unchecked Sendable {
-    // Sendable: the reference only leaves the lock.
+    // Sendable: the reference only leaves the lock, and stays on its thread.
     let reference: UncountedReference<Object>
 
     init(_ object: Object) { reference = UncountedReference(object) }
@@ -40,14 +40,14 @@ final class FrozenReaders: Sendable {
     state.withLock { $0.snapshot = snapshot }
   }
 
-  /// Lets go of the version when the frozen session ends, before the file may be closed.
+  /// Lets go of the version when the frozen session ends, because the file may be closed after that.
   func end() { state.withLock { $0 = State() } }
 
   /// The number of the version.
   var version: UInt64? { state.withLock { $0.snapshot?.version } }
 
-  /// The session with which the current thread reads the version of a frozen session. The first call on a thread takes O(number
-  /// of readers).
+  /// The session with which the current thread reads the version of a frozen session. The first call on a thread takes
+  /// O(number of readers).
   func reader(of frozen: RealmSession) -> RealmSession {
     let life = ThreadLife.current
     let kept = Found(frozen)
@@ -62,7 +62,7 @@ final class FrozenReaders: Sendable {
     return reader.counted
   }
 
-  /// The context that the handles of a class refer to.
+  /// The context to which the handles of a class refer.
   func context(_ binding: ClassBinding, of frozen: RealmSession) -> ObjectContext {
     let kept = Found(frozen)
     return state.withLock { state -> Found<ObjectContext> in

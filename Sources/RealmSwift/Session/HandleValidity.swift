@@ -1,19 +1,20 @@
-/// Tells which objects and collections of a session may not be used any more, though there may be rows with their keys. The
-/// generation of the session in which they were found decides.
+/// Tells which objects and collections of a session may not be used any more, even if there are rows with their keys.
+/// The generation of the session in which they were found decides this.
 ///
-/// A key that a cancelled transaction gave is given again to another object, for which an object found before must not be taken.
+/// A key that a cancelled transaction gave to a row is given again to another row. An object that was found before must
+/// not be taken for the object of that row.
 struct HandleValidity {
   private var firstValid: UInt64 = 0
-  /// By class: the transactions that were cancelled, in the order of their generations.
+  /// The transactions that were cancelled, in the order of their generations, by the index of the class.
   private var cancelled: [Int: [Cancelled]] = [:]
 
-  /// Rows that are gone with the transaction that made them.
+  /// The rows that a cancelled transaction made in one class, and the generations in which that transaction was open.
   private struct Cancelled {
     var births: ClosedRange<UInt64>
     var firstRow: UInt64
   }
 
-  /// The first generation since which everything that was found is valid.
+  /// Everything that was found in this generation or a later one is valid.
   private(set) var surelyValid: UInt64 = 0
 
   mutating func invalidateAll(before generation: UInt64) {
@@ -22,10 +23,12 @@ struct HandleValidity {
     surelyValid = generation
   }
 
-  /// Notes that a transaction was cancelled, which had made the rows from `firstRow` on and was open in the generations `births`.
+  /// Notes that a transaction was cancelled. It had made the rows from `firstRow` on, and was open in the generations
+  /// `births`.
   mutating func cancel(from firstRow: UInt64, ofClass index: Int, births: ClosedRange<UInt64>) {
     surelyValid = births.upperBound + 1
-    // No row was made in between: whatever was found under these keys is gone.
+    // No row was made between the two transactions, so everything that was found under these keys since the first one
+    // is gone.
     if let last = cancelled[index]?.last, last.firstRow == firstRow {
       let place = cancelled[index, default: []].count - 1
       cancelled[index]?[place].births = last.births.lowerBound...births.upperBound
@@ -34,11 +37,13 @@ struct HandleValidity {
     }
   }
 
-  /// - Parameter row: the row; nil for a collection that belongs to no row.
+  /// Whether an object or collection that was found in the generation `birth` may not be used any more.
+  ///
+  /// - Parameter row: the row of the object; nil for a collection that belongs to no row.
   func isInvalid(_ row: UInt64?, birth: UInt64, ofClass index: Int) -> Bool {
     if birth < firstValid { return true }
     guard let row, let cancelled = cancelled[index] else { return false }
-    // Finds the last cancelled transaction that began no later.
+    // This search finds the last cancelled transaction that began in the generation `birth` or before.
     var (low, high) = (0, cancelled.count)
     while low < high {
       let middle = (low + high) / 2

@@ -1,22 +1,22 @@
 import RealmStorage
 import Synchronization
 
-/// The last values of the rows of one class, for handles of objects that are deleted, in a realm that is opened with
+/// The last values of the rows of one class, for handles of deleted objects, in a realm that was opened with
 /// `keepsDeletedValues`.
 ///
-/// Each handle notes its row. So values are copied only of rows that have a handle, and are freed with the last handle. No
-/// version is kept for them.
+/// Each handle notes its row. Values are therefore copied only for rows that have a handle, and are freed with the last
+/// handle of the row. No version is kept for them.
 final class LastValues: Sendable {
   private struct Row {
     var handles = 0
-    /// By the position of a property; nil while the row is there.
+    /// The values of a deleted row, by the position of the property; nil while the row exists.
     var values: [Value]?
   }
   private let rows = Mutex<[UInt64: Row]>([:])
 
   func addHandle(of row: UInt64) { rows.withLock { $0[row, default: Row()].handles += 1 } }
 
-  /// A handle has gone, on any thread.
+  /// Notes that a handle of a row has gone. Any thread may call this.
   func removeHandle(of row: UInt64) {
     rows.withLock { rows in
       guard var noted = rows[row] else { return }
@@ -32,13 +32,15 @@ final class LastValues: Sendable {
 
   func values(of row: UInt64) -> [Value]? { rows.withLock { $0[row]?.values } }
 
-  /// - Parameter values: the values of a row that was deleted; nil for a row that is there.
+  /// Keeps the values of a deleted row that has a handle, or forgets them.
+  ///
+  /// - Parameter values: the values of a row that was deleted; nil for a row that exists.
   func keep(_ values: [Value]?, of row: UInt64) { rows.withLock { $0[row]?.values = values } }
 }
 
 extension RealmSession {
-  /// The handles show another version from now on. The values of rows that were deleted in between are copied from the version
-  /// before.
+  /// Prepares for handles that show the version `new` from now on. The values of rows that were deleted since the
+  /// version `old` are copied from `old`.
   func keepLastValues(from old: Snapshot, to new: Snapshot) {
     reading { () throws(StorageError) in
       for context in knownContexts {
@@ -47,7 +49,7 @@ extension RealmSession {
         else { continue }
         for row in last.noted {
           let isThere = try newTable?.contains(row) ?? false
-          // What a transaction kept of a row that it deleted is not replaced.
+          // If a transaction deleted the row, the values that it kept are not replaced.
           if isThere || last.values(of: row) == nil {
             last.keep(isThere ? nil : try context.values(of: row, in: oldTable), of: row)
           }
@@ -56,7 +58,7 @@ extension RealmSession {
     }
   }
 
-  /// A table in two versions; nil if it is the same in both.
+  /// A table in two versions; nil if its rows are the same in both, or if the old version does not have it.
   private static func changed(
     _ name: String, _ old: Snapshot, _ new: Snapshot
   ) throws(StorageError) -> (Table, Table?)? {
@@ -65,10 +67,10 @@ extension RealmSession {
     return newTable?.hasSameRows(as: oldTable) == true ? nil : (oldTable, newTable)
   }
 
-  /// The open transaction is about to delete rows. The values of those that have handles are copied, including the changes of the
-  /// transaction.
+  /// Copies the values of rows that the open transaction is about to delete and that have handles. The values include
+  /// the changes of the transaction.
   ///
-  /// - Parameter rows: the rows; nil for all rows.
+  /// - Parameter rows: the rows that will be deleted; nil for all rows.
   func keepLastValues(of rows: [UInt64]?, _ binding: ClassBinding) {
     guard file.configuration.keepsDeletedValues else { return }
     reading { () throws(StorageError) in
@@ -83,10 +85,12 @@ extension RealmSession {
 }
 
 extension ObjectContext {
-  /// The value that a property of a deleted row had when the handle was last refreshed; nil if values are not kept.
+  /// The value that a property of a deleted row had when the handle was last refreshed; nil if the realm keeps no
+  /// values.
   ///
-  /// A row that the open transaction deleted along with another, such as an embedded object, has the values from before the
-  /// transaction. If the transaction also made that row, there are no such values: it has the zeros of its types.
+  /// If the open transaction deleted the row along with another one, as it does with an embedded object, the value is
+  /// the one from before the transaction. If the transaction also made that row, there is no such value, and the answer
+  /// is the zero of the type, or null if the property is optional.
   func lastValue(_ position: Int, _ row: UInt64) throws(StorageError) -> Value? {
     guard let lastValues else { return nil }
     if let values = lastValues.values(of: row) { return values[position] }
@@ -118,7 +122,7 @@ extension ObjectContext {
     }
   }
 
-  /// The values by the position of their property. For links and collections nothing is kept.
+  /// The values of a row, by the position of the property. The values of links and collections are null.
   private func values<Failure>(_ value: (_ column: Int) throws(Failure) -> Value?) throws(Failure) -> [Value]
   {
     var values: [Value] = []

@@ -1,16 +1,16 @@
 import Foundation
 import RealmStorage
 
-/// A change of the elements of a list, without the elements that it adds.
+/// A change of the elements of a list. The elements that it adds are given separately.
 enum ListChange {
   /// Inserts the added elements before the element at an index, or at the end.
   case insert(at: Int)
-  /// Replaces the element at an index by the one that is added.
+  /// Replaces the element at an index by the added element.
   case set(Int)
   case remove(Range<Int>)
   case removeOffsets(IndexSet)
   case move(from: Int, to: Int)
-  /// Moves elements before the one at an index, or to the end. They keep their order.
+  /// Moves elements before the element at an index, or to the end. The moved elements keep their order.
   case moveOffsets(IndexSet, to: Int)
   case swap(Int, Int)
   /// Replaces the elements of a range by the added elements.
@@ -37,7 +37,7 @@ enum ListChange {
   }
 }
 
-/// A list in the open transaction. Each operation returns false if the list is not there.
+/// A list in the open transaction. Each operation returns false if the list does not exist any more.
 struct WritableList {
   private let table: WritableTable
   private let column: Int
@@ -54,7 +54,7 @@ struct WritableList {
 
   /// Changes the elements.
   ///
-  /// - Parameter added: the values of the elements that are added.
+  /// - Parameter added: the stored values of the elements that are added.
   func change(_ change: ListChange, _ added: [Value]) throws(StorageError) -> Bool {
     switch change {
     case .insert(let index): return try insert(added, at: index)
@@ -110,8 +110,9 @@ struct WritableList {
     return try table.moveElement(from: old, to: new, of: place)
   }
 
-  /// Moves of single elements that together move many. Elements after the target index are moved from the first one on and those
-  /// before it from the last one on, so that no move changes the index of an element that is still to be moved.
+  /// The moves of single elements that together move many. Elements behind the target index are moved from the first
+  /// one on, and those before it from the last one on, so that no move changes the index of an element that is still to
+  /// be moved.
   private static func moves(of offsets: IndexSet, to place: Int) -> [(old: Int, new: Int)] {
     let (before, behind) = (offsets.filter { $0 < place }, offsets.filter { $0 >= place })
     return before.reversed().enumerated().map { ($1, place - 1 - $0) }

@@ -1,10 +1,10 @@
 import RealmStorage
 
-/// A row as it was found. A handle or a collection belongs to it.
+/// A row, with the generation in which it was found. A handle or a collection belongs to it.
 struct ManagedRow {
-  /// Keeps the context.
+  /// Keeps the context alive.
   private let life: SessionLife
-  /// The context that handles refer to.
+  /// The context to which handles refer.
   private let shared: UncountedReference<ObjectContext>
   let row: UInt64
   /// The generation of the session in which the row was found.
@@ -22,9 +22,9 @@ struct ManagedRow {
   var context: ObjectContext { shared.use { $0.here }.counted }
   var contextOfHandles: ObjectContext { shared.counted }
   var session: RealmSession { life.session.here }
-  /// Whether the row never changes, and may be used on several threads at a time.
+  /// Whether the row never changes, so that several threads may use it at a time.
   var isFrozen: Bool { shared.use { $0.isFrozen } }
-  /// Whether the row is on its way from one session to another, and can't be read.
+  /// Whether this only names a row that is taken from one session to another, and can't be read.
   var isNameOnly: Bool { shared.use { $0.session.namesOnly } }
   var isThere: Bool { context.hasRow(row, birth: birth) }
   var isInvalid: Bool { session.isInvalid(row, birth: birth, context.binding) }
@@ -33,7 +33,7 @@ struct ManagedRow {
 
   func isSame(as other: ManagedRow) -> Bool { context.isSameTable(as: other.context) && row == other.row }
 
-  /// The same row in another session of the file; nil if it is not there.
+  /// The same row in another session of the file; nil if the row does not exist there.
   func moved(to session: RealmSession) -> ManagedRow? {
     let context = session.context(shared.use { $0.binding })
     let birth = context.sessionOfHandles.use { $0.generation }

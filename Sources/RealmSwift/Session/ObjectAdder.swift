@@ -1,27 +1,30 @@
 import Foundation
 import RealmStorage
 
-/// Adds an unmanaged object, and all that it links to, to a realm in its write transaction.
+/// Adds an unmanaged object, and all objects that it links to, to a realm in its write transaction.
 ///
-/// Linked objects are added first, so that links are known when a row is made. If objects link in a circle, the link that closes
-/// it is set afterwards. No function recurses: chains of objects may be as long as memory allows.
+/// Linked objects are added first, so that their rows are known when a row that links to them is made. If objects link
+/// in a circle, the link that closes it is set afterwards. Chains of objects may be as long as memory allows, because
+/// no function recurses along a chain.
 final class ObjectAdder {
   private let session: RealmSession
   private let policy: Realm.UpdatePolicy
-  /// For objects that were made from dictionaries: the properties that were given. All other objects are given with all
-  /// properties.
+  /// The properties that were given for each object that was made from a dictionary. For all other objects, all
+  /// properties are given.
   private let given: [ObjectIdentifier: Set<Int>]
   private var visited = Set<ObjectIdentifier>()
-  /// Embedded objects that have an owner. They are kept, since some are made on the way, for values of the program's own types: a
-  /// later object must not get the address of an earlier one.
+  /// The embedded objects that have an owner. They are kept because some of them are made meanwhile, for values of the
+  /// program's own types, and a later object must not get the address of an earlier one.
   private var owned: [ObjectIdentifier: ObjectBase] = [:]
-  /// For objects that update a row: properties that were not given, and would be stored as new embedded objects.
+  /// For each object that updates a row, the properties that were not given and would be stored as new embedded
+  /// objects.
   private var unset: [ObjectIdentifier: Set<Int>] = [:]
-  /// The rows of the owner's embedded objects that are updated, by the embedded objects that update them.
+  /// The rows of stored embedded objects that are updated, by the embedded objects that update them.
   private var replaced: [ObjectIdentifier: UInt64] = [:]
-  /// Embedded objects that were assigned again to the property that holds them.
+  /// The embedded objects that were assigned again to the property that holds them.
   private var kept = Set<ObjectIdentifier>()
-  /// Properties that are not stored completely yet, because they link to objects that were not managed at that time.
+  /// The properties that are not stored completely yet, because they link to objects that were not managed when the row
+  /// was made.
   private var late: [(object: ObjectBase, position: Int)] = []
 
   init(_ session: RealmSession, _ policy: Realm.UpdatePolicy, given: [ObjectIdentifier: Set<Int>] = [:]) {
@@ -38,14 +41,14 @@ final class ObjectAdder {
     return Self.addPlain(root, session, policy) ?? addInOrder(root)
   }
 
-  /// Adds what the object links to, and then the object.
+  /// Adds the objects to which an object links, and then the object itself.
   private func addInOrder(_ root: ObjectBase) -> UInt64 {
     addAll(root)
     setLate()
     return root.row
   }
 
-  /// Adds the objects without the links that close a circle.
+  /// Adds an object and those to which it links, without the links that close a circle.
   private func addAll(_ root: ObjectBase) {
     var stack = [root]
     while let object = stack.last {
@@ -86,7 +89,8 @@ final class ObjectAdder {
     late = []
   }
 
-  /// Adds an unmanaged object whose class makes that simple; nil for other objects, and for those that may update one.
+  /// Adds an unmanaged object if `PlainInsertion` can insert objects of its class. The answer is nil for all other
+  /// objects, if the primary key exists already, and if existing objects may be updated.
   private static func addPlain(
     _ object: ObjectBase, _ session: RealmSession, _ policy: Realm.UpdatePolicy
   ) -> UInt64? {
@@ -103,7 +107,7 @@ final class ObjectAdder {
     if addPlain(object, session, policy) == nil { _ = ObjectAdder(session, policy).addInOrder(object) }
   }
 
-  /// Stops the program if an embedded object has an owner already.
+  /// Notes that an embedded object gets its owner. Stops the program if it has one already.
   private func own(_ object: ObjectBase) {
     if kept.contains(ObjectIdentifier(object)) { return }
     guard object.context == nil, owned.updateValue(object, forKey: ObjectIdentifier(object)) == nil else {
@@ -114,8 +118,9 @@ final class ObjectAdder {
     }
   }
 
-  /// Finds what an object that updates a row leaves unchanged. Objects that its class links to by default, and that were not
-  /// given, are not added. If only differences are to be written, an embedded object updates the one that is there.
+  /// Finds what an object leaves unchanged in the row that it updates. Objects to which its class links by default, and
+  /// that were not given, are not added. If only differences are to be written, an embedded object updates the stored
+  /// one.
   private func prepareUpdate(_ object: ObjectBase, _ model: ObjectModel) {
     guard policy != .error, let row = updatedRow(object, model) else { return }
     let given = given[ObjectIdentifier(object)]
@@ -131,8 +136,8 @@ final class ObjectAdder {
     }
   }
 
-  /// Finds, for the embedded objects of a property, which of the stored embedded objects they are or update: by their index, or
-  /// their key.
+  /// Finds which stored embedded objects the embedded objects of a property are, or update. They are matched by their
+  /// index in a list, or by their key in a map.
   private func prepareParts(
     of object: ObjectBase, _ property: ModelProperty, _ position: Int, by stored: Value?
   ) {
@@ -163,7 +168,8 @@ final class ObjectAdder {
     }
   }
 
-  /// The row that an object will update: the one with its primary key, or that of the embedded object that it stands for.
+  /// The row that an object will update: the row with its primary key, or the row of the embedded object that it
+  /// updates. It is nil if there is none, or if the class has no links, which are all that needs preparation.
   private func updatedRow(_ object: ObjectBase, _ model: ObjectModel) -> UInt64? {
     if let row = replaced[ObjectIdentifier(object)] { return row }
     guard let key = model.primaryKey, model.properties.contains(where: { $0.type.canLink && !$0.isComputed })
@@ -174,7 +180,7 @@ final class ObjectAdder {
     }
   }
 
-  /// Whether an object is managed by this realm. Stops the program if it can't be added to this realm.
+  /// Whether this realm manages an object. Stops the program if another realm manages it, or if it was deleted.
   private func isManagedHere(_ object: ObjectBase) -> Bool {
     guard let context = object.context else { return false }
     guard context.session === session else {
@@ -200,10 +206,10 @@ final class ObjectAdder {
       guard column >= 0, unset[ObjectIdentifier(object)]?.contains(position) != true else { continue }
       var isOpen = false
       let value = property.access.stored(object, property.offset) { target in
-        // Elements of a collection of another realm are first met here.
+        // An element of a collection of another realm is first met here.
         if isManagedHere(target) { return target.row }
         if target.isPart, !visited.contains(ObjectIdentifier(target)) {
-          // The embedded object was just made, for a value of a program's own type.
+          // The embedded object was just made for a value of the program's own type.
           own(target)
           addAll(target)
           return target.row
@@ -226,7 +232,7 @@ final class ObjectAdder {
     for element in value.elements ?? [] { model.check(element, fits: position) }
   }
 
-  /// Makes a row of the values, or updates the row with the same primary key.
+  /// Makes a row of the values, or updates the row that the object stands for or whose primary key it has.
   private func place(
     _ object: ObjectBase, _ values: [(column: Int, value: Value)], _ context: ObjectContext
   ) -> (row: UInt64, isNew: Bool) {
@@ -262,7 +268,7 @@ final class ObjectAdder {
     }
   }
 
-  /// Sets the values that were given.
+  /// Sets the values of the properties that were given.
   private func update(
     _ table: WritableTable, _ row: UInt64, _ object: ObjectBase, _ values: [(column: Int, value: Value)],
     _ binding: ClassBinding, except key: Int?

@@ -1,9 +1,9 @@
 import Foundation
 import RealmStorage
 
-/// What the managed objects of one class and session share: the access to the class's table, as it is now.
+/// The access to the table of one class in one session. All managed objects of that class and session share it.
 ///
-/// The session keeps the context. Code that refers to the context keeps the session.
+/// The session keeps the context. Code that refers to the context must keep the session.
 final class ObjectContext {
   unowned(unsafe) let session: RealmSession
   let binding: ClassBinding
@@ -15,21 +15,22 @@ final class ObjectContext {
   let sessionOfHandles: UncountedReference<RealmSession>
   @exclusivity(unchecked) fileprivate var window: RowWindow
   private let model: UncountedReference<ObjectModel>
-  /// By property: whether it is a double.
+  /// Whether each property is a double, by the position of the property.
   fileprivate let doubles: [Bool]
-  /// The generation of `readable`; never a generation of a transaction.
+  /// The generation of the session in which `readable` was found. It is never a generation of a transaction.
   @exclusivity(unchecked) private var readGeneration: UInt64 = .max
-  /// The table of that generation, which the window shows; nil in a transaction.
+  /// The table of the generation `readGeneration`, which the window shows; nil in a transaction.
   @exclusivity(unchecked) private var readable: TableReference?
 
-  /// For a context of a frozen session: the number by which threads remember their own context in place of this one; 0 for all
-  /// others.
+  /// In a context of a frozen session, the number by which each thread remembers its own context in place of this one.
+  /// It is 0 in all other contexts.
   private let readerNumber: UInt64
-  /// The last values, in a realm whose handles of deleted objects keep them.
+  /// The values of deleted objects, if the realm keeps them for the handles of these objects; nil otherwise.
   let lastValues: LastValues?
-  /// Whether there are `lastValues`. This is read for each handle.
+  /// Whether there are `lastValues`. It is stored because it is read for each handle.
   let notesHandles: Bool
-  /// For a context that reads a frozen version on one thread: the context that handles refer to.
+  /// In a context with which one thread reads a frozen version, the context of the frozen session, to which handles
+  /// refer; nil in all other contexts.
   private let sharedContext: UncountedReference<ObjectContext>?
 
   init(session: RealmSession, binding: ClassBinding) {
@@ -47,15 +48,16 @@ final class ObjectContext {
     hasNumberKey = key.map { $0.column == .int64 && !$0.isOptional } ?? false
   }
 
-  /// Whether what the context shows never changes, and may be used on several threads at a time.
+  /// Whether the objects of the context never change, so that several threads may read them at a time.
   var isFrozen: Bool { readerNumber != 0 || sharedContext != nil }
 
-  /// The context that handles refer to: for a context that reads a frozen version on one thread the one of the frozen session,
-  /// otherwise this one.
+  /// The context to which handles refer. If one thread reads a frozen version with this context, it is the context of
+  /// the frozen session. Otherwise it is this context.
   @inline(__always)
   var ofHandles: UncountedReference<ObjectContext> { sharedContext ?? UncountedReference(self) }
 
-  /// The context that the current thread uses: for a context of a frozen session the thread's own, otherwise this one.
+  /// The context that the current thread uses. For a context of a frozen session, it is the thread's own context.
+  /// Otherwise it is this context.
   @inline(__always)
   var here: UncountedReference<ObjectContext> {
     if _fastPath(readerNumber == 0) { return UncountedReference(self) }
@@ -69,21 +71,23 @@ final class ObjectContext {
     return reader
   }
 
-  /// Whether both contexts are of one table and session. Classes that share a table have separate contexts.
+  /// Whether both contexts belong to the same table and the same session. Classes that share a table have separate
+  /// contexts.
   func isSameTable(as other: ObjectContext) -> Bool {
     self === other || (session === other.session && binding.slot == other.binding.slot)
   }
 
-  /// The row of an object of this table and realm; nil for other objects, and for one that was invalidated.
+  /// The row of an object that belongs to this table and realm; nil for any other object, and for an invalidated
+  /// object.
   func row(of object: ObjectBase) -> UInt64? {
-    // An object of another realm may belong to another thread, and is not looked at further.
+    // An object of another realm may belong to another thread, so nothing else of it is read.
     guard let kept = object.keptContext, kept.here.use({ isSameTable(as: $0) }),
       !session.isInvalid(object.row, birth: object.birth, binding)
     else { return nil }
     return object.row
   }
 
-  /// The table as the session sees it now; nil if there is none.
+  /// The table in the version that the session reads, or in the open transaction; nil if there is no such table.
   func currentTable() throws(StorageError) -> Table? {
     if generation != session.generation {
       current = try session.readTable(binding)
@@ -93,13 +97,13 @@ final class ObjectContext {
   }
 
   private lazy var keptInsertion = PlainInsertion(binding)
-  /// Inserts objects of classes for which that is simple; nil for all other classes.
+  /// Inserts objects if `PlainInsertion` can insert objects of the class; nil otherwise.
   private(set) lazy var plainInsertion = keptInsertion.map { UncountedReference($0) }
 
   /// Whether the primary key is a whole number that is never nil.
   let hasNumberKey: Bool
 
-  /// The context of the objects that a property links to, as objects of a class.
+  /// The context of the objects to which a property links, as objects of the class `type`.
   @inline(__always)
   func target(_ position: Int, as type: ObjectBase.Type) -> UncountedReference<ObjectContext> {
     if !type.isDynamic { return sessionOfHandles.use { $0.contextOfHandles(type) } }
@@ -125,8 +129,8 @@ final class ObjectContext {
     window.begin(nil)
   }
 
-  /// Whether the window may be read without further checks: the current thread may always use the session, the window shows what
-  /// the session sees, and the object is known to be valid.
+  /// Whether the window may be read without further checks. This is so if the current thread may always use the
+  /// session, the window shows what the session sees, and the object is known to be valid.
   @inline(__always)
   fileprivate func mayReadWindow(birth: UInt64) -> Bool {
     sessionOfHandles.use { session in
@@ -134,8 +138,8 @@ final class ObjectContext {
     }
   }
 
-  /// Whether an object may be read through the window, which shows the version that the session sees from now on. False in a
-  /// transaction, and if the object is invalid.
+  /// Whether an object may be read through the window, which this call first moves to the version that the session
+  /// sees. It is false in a transaction, for an invalid object, and if there is no table.
   fileprivate func mayRead(_ row: UInt64, birth: UInt64) -> Bool {
     sessionOfHandles.use { session in
       session.check()
@@ -159,15 +163,16 @@ final class ObjectContext {
     session.check()
     guard !session.isInvalid(row, birth: birth, binding) else { return false }
     return reading { () throws(StorageError) in
-      // A transaction is asked through its writer, which then need not bring its indexes into order.
+      // In a transaction, the table's writer answers. It need not bring its indexes into order for that.
       if session.transaction != nil { return try session.writable(binding)?.contains(row) ?? false }
       return try currentTable()?.contains(row) ?? false
     }
   }
 
-  /// A handle of the row that has a whole number as its primary key. The answer in a transaction is `notReadable`.
+  /// A handle of the row whose primary key is a whole number. The answer is `notReadable` in a transaction, and if
+  /// there is no table.
   ///
-  /// - Precondition: the class has such a key, which is never nil.
+  /// - Precondition: the primary key of the class is a whole number and is never nil.
   @inline(__always)
   func object(withPrimaryKey number: Int64) -> Lookup {
     let isWriting = sessionOfHandles.use { session in
@@ -188,23 +193,23 @@ final class ObjectContext {
   enum Lookup {
     case object(ObjectBase)
     case none
-    /// The row must be searched for in another way.
+    /// The caller must search for the row in another way.
     case notReadable
   }
 
-  /// A handle of a row that is there now.
+  /// A handle of a row that exists in the current generation of the session.
   @inline(__always)
   func object(_ row: UInt64) -> ObjectBase {
     object(row, birth: sessionOfHandles.use { $0.generation })
   }
 
-  /// A handle of a row that was there in a generation of the session.
+  /// A handle of a row that existed in the generation `birth` of the session.
   @inline(__always)
   func object(_ row: UInt64, birth: UInt64) -> ObjectBase {
     ofHandles.use { shared in model.use { $0.handle(shared, row, birth: birth) } }
   }
 
-  /// Stops the program because a row is not there any more.
+  /// Stops the program because a row does not exist any more.
   func stopInvalidated(_ position: Int?) -> Never {
     let name =
       position.map { "\(binding.model.name).\(binding.model.properties[$0].name)" } ?? binding.model.name
@@ -213,11 +218,11 @@ final class ObjectContext {
       "\(name) of an object that was deleted, or whose realm was invalidated; ask isInvalidated before.")
   }
 
-  /// Whether nothing can have changed since a row was found.
+  /// Whether nothing can have changed since a row was found in the generation `birth`.
   func isNew(birth: UInt64) -> Bool { birth == session.generation }
 
-  /// Stops the program because a row is not there. If nothing can have changed since the row was found, the file is damaged;
-  /// otherwise the row was deleted.
+  /// Stops the program because a row does not exist. If nothing can have changed since the row was found, the file is
+  /// damaged. Otherwise the row was deleted.
   func stopMissing(_ position: Int?, isNew: Bool) -> Never {
     guard isNew else { stopInvalidated(position) }
     do throws(StorageError) {
@@ -262,14 +267,15 @@ final class ObjectContext {
     if !isThere { stopMissing(position, isNew: isNew) }
   }
 
-  /// The column of a property whose changes change nothing else: it holds one value that is no link. Nil for other properties.
+  /// The column of a property if a change of the property changes nothing else, which is so if it holds one value that
+  /// can't be a link; nil for all other properties.
   private func onlyColumn(_ position: Int) -> Int? {
     let type = binding.model.properties[position].type
     guard type.form == .value, type.column != .link, type.column != .mixed else { return nil }
     return binding.columns[position]
   }
 
-  /// Stops the program if a property can't be set now.
+  /// Stops the program if a property can't be set now, or is the primary key.
   private func checkChange(_ position: Int) {
     session.check()
     let property = binding.model.properties[position]
@@ -280,7 +286,7 @@ final class ObjectContext {
       "\(binding.model.name).\(property.name) can't change; create an object with the new key instead.")
   }
 
-  /// Adds to a whole number if it is not nil. Returns false if the sum is out of range.
+  /// Adds `amount` to a whole number, unless the number is nil. Returns false if the sum is out of range.
   func add(
     _ amount: Int64, _ position: Int, _ row: UInt64, birth: UInt64, within range: ClosedRange<Int64>
   ) -> Bool {
@@ -299,12 +305,13 @@ final class ObjectContext {
 }
 
 extension ObjectBase {
-  // The functions for numbers and texts are alike on purpose: with a closure for the difference, a walk over objects takes an
-  // eighth longer. The first function of each tries what most walks read and calls nothing meanwhile. It leaves everything else
-  // to a separate function, so that nothing must be saved and restored around the call.
+  // The functions for numbers and texts are alike on purpose. If they shared code that takes a closure for the
+  // difference, a walk over objects would take an eighth longer. The first function of each tries what most walks read,
+  // and calls no function for that. It leaves everything else to a separate function, so that nothing must be saved and
+  // restored around the call.
 
-  /// A whole number, a truth value as 0 or 1, a link as the key of the row that it leads to, or the bits of a double; nil for
-  /// null.
+  /// The value of a property as 64 bits; nil for null. It is a whole number, a truth value as 0 or 1, the key of the
+  /// row to which a link leads, or the bits of a double.
   @usableFromInline
   final func integer(_ position: Int) -> Int64? {
     guard let keptContext else { stopUnmanaged() }
@@ -386,8 +393,8 @@ extension ObjectBase {
     } ?? Data._load(stored(position))
   }
 
-  /// The content of a column in a managed object's table, nil if it is null. The outer optional is nil if the value must be read
-  /// in another way.
+  /// The content of a column in the table of a managed object; nil if it is null. The outer optional is nil if the
+  /// value must be read in another way.
   @inline(__always)
   private final func read<Content>(
     _ position: Int, _ body: (inout RowWindow, UInt64) throws(StorageError) -> Found<Content>
@@ -431,7 +438,8 @@ extension ObjectBase {
     context.set(value, position, row, birth: birth)
   }
 
-  /// Returns a function that adds an object which a property is being set to, and returns its row.
+  /// Returns a function that adds an object to the realm because the property is set to it. That function returns the
+  /// row of the object.
   func addingRow(_ position: Int) -> _RowOfObject {
     { [self] target in
       guard let context else { return nil }
@@ -449,7 +457,7 @@ extension ObjectBase {
     }
   }
 
-  /// A handle of a row that a property links to.
+  /// A handle of a row to which a property links.
   func linked<Target: ObjectBase>(_ row: UInt64, by position: Int, as type: Target.Type) -> Target {
     guard let keptContext else { raise("Unmanaged object", "it has no row that links.") }
     let object = keptContext.here.use { context in

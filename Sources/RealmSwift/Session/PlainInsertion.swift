@@ -1,6 +1,7 @@
 import RealmStorage
 
-/// Inserts an object whose class has no links and whose values need no further check: its values are stored as they are.
+/// Inserts objects of a class that has no links and whose values need no further check. Their values are stored as they
+/// are.
 final class PlainInsertion {
   /// Inserts one property. This is a class because taking a closure out of an array counts a reference.
   private final class Step {
@@ -19,10 +20,10 @@ final class PlainInsertion {
   }
 
   private let steps: [UncountedReference<Step>]
-  /// Keeps the steps.
+  /// Keeps the steps alive.
   private let kept: [Step]
 
-  /// Nil for a class whose values must be made first, or that links to objects that must be added.
+  /// Returns nil for a class with values that must be made first, or with links to objects that must be added.
   init?(_ binding: ClassBinding) {
     var steps: [Step] = []
     for (property, column) in zip(binding.model.properties, binding.columns) where !property.isComputed {
@@ -33,7 +34,8 @@ final class PlainInsertion {
     self.steps = steps.map { UncountedReference($0) }
   }
 
-  /// Adds an unmanaged object, which becomes managed, and returns its row; nil if there is an object with its primary key.
+  /// Adds an unmanaged object, which becomes managed, and returns its row. Returns nil if there is an object with its
+  /// primary key.
   func add(_ object: ObjectBase, _ context: ObjectContext) -> UInt64? {
     let (session, binding) = (context.sessionOfHandles, context.binding)
     let row = session.use { session in

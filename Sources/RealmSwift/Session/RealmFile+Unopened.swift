@@ -1,10 +1,10 @@
 import Foundation
 import RealmStorage
 
-/// What is done with a file that nobody in this process has open.
+/// Operations on a file that nothing in this process has open.
 extension RealmFile {
-  /// Compacts a file that nobody has open, if the program's closure returns true. If that is not possible, the file stays as it
-  /// is and can be opened.
+  /// Compacts a file that nothing in this process has open, if the program's closure returns true. If the file can't be
+  /// compacted, it stays as it is and can be opened.
   static func compact(_ configuration: Realm.Configuration) {
     guard let ask = configuration.shouldCompactOnLaunch, Realm.fileExists(for: configuration) else { return }
     let path = configuration.url.path
@@ -19,7 +19,8 @@ extension RealmFile {
     }
   }
 
-  /// The size of a file and the size of its content, in bytes; nil if there is nothing to gain, or somebody has it open.
+  /// The size of a file and the size of its content, in bytes; nil if compaction would gain nothing or another process
+  /// has the file open.
   private static func sizes(
     _ path: String, _ options: Database.Options
   ) throws(StorageError) -> (total: Int, used: Int)? {
@@ -31,9 +32,9 @@ extension RealmFile {
     return (Int(clamping: report.fileBytes), Int(clamping: report.liveBytes))
   }
 
-  /// Refuses to delete a synced file with changes that no server has, if the configuration has no sync: only the file's app knows
-  /// into which folder such a file is moved. If a file can't be read, for example without its key, this can't be known, and it is
-  /// not refused.
+  /// Throws an error if a synced file has changes that no server has, and the configuration has no sync. Such a file
+  /// must be moved aside, and only its app knows into which folder. If the file can't be read, for example without its
+  /// key, its changes can't be known, and no error is thrown.
   ///
   /// - Throws: `Realm.Error.incompatibleHistories`.
   static func checkIsUploaded(_ configuration: Realm.Configuration) throws {

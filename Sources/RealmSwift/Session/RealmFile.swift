@@ -5,9 +5,9 @@ import Synchronization
 /// A realm that is open in this process. All threads that use it share this object.
 final class RealmFile: Sendable {
   let database: Database
-  /// The classes that its realms were opened with.
+  /// The classes with which realms of the file were opened.
   let classes = KnownClasses()
-  /// The configuration that it was opened with first.
+  /// The configuration with which the file was opened first.
   let configuration: Realm.Configuration
   private let boundVersion = Mutex<UInt64>(0)
   private let place: String
@@ -15,25 +15,25 @@ final class RealmFile: Sendable {
   let disk = DiskQueue()
   private let sessions = Mutex<[SessionKey: KnownSession]>([:])
   private let watching = Mutex<(any FileWatcher)?>(nil)
-  /// What syncs the file with a server, from the moment the file is open. It keeps the file until it ends.
+  /// The sync of a synced file, from the moment the file is open. It keeps the file open until it ends.
   private let syncing = Mutex<(any FileSync)?>(nil)
 
-  /// Identifies a session: there is at most one for each key of a file.
+  /// Identifies a session. A file has at most one session for each key.
   private enum SessionKey: Hashable {
     case live(Scheduler)
     case frozen(version: UInt64, schema: ObjectIdentifier)
-    /// A session that names objects, and has no version. References from one session to another use it.
+    /// A session that names objects and has no version. References from one session to another use it.
     case naming(schema: ObjectIdentifier)
   }
 
-  /// A session that has not ended. Its last act is to remove this entry, under the lock.
+  /// An entry for a session that has not ended. The last act of the session is to remove this entry under the lock.
   private struct KnownSession: @unchecked Sendable {
-    // Sendable: the reference is looked at under the lock, and the session itself is used only by its owner.
+    // Sendable: the reference is looked at under the lock, and only the session's owner uses the session.
     private let session: UncountedReference<RealmSession>
     private let holders: HolderCount
     let id: ObjectIdentifier
     let inbox: SchedulerInbox
-    /// Whether the session was told that there is a newer version, and has not looked yet.
+    /// Whether the session was told about a newer version and has not looked for it yet.
     var isTold = false
 
     init(_ session: RealmSession) {
@@ -43,18 +43,18 @@ final class RealmFile: Sendable {
       inbox = session.inbox
     }
 
-    /// A life that keeps the session; nil if the session is ending. This is found out without touching the session: the holder
-    /// that lets go of it last ends it, and takes the lock for that.
+    /// A life that keeps the session; nil if the session is ending. The count of holders tells this. The session itself
+    /// is not touched, because its last holder ends it, and takes the lock for that.
     var life: SessionLife? {
       guard holders.tryToAdd() else { return nil }
       let life = session.counted.life
-      // This is not the last holder, since the life is another one.
+      // This does not remove the last holder, because the life is another one.
       _ = holders.remove()
       return life
     }
   }
 
-  /// Messages that are logged when no lock is held, since a logger may open realms itself.
+  /// Messages that are logged when no lock is held, because a logger may open realms itself.
   private typealias Notes = [(level: LogLevel, message: String)]
 
   init(_ configuration: Realm.Configuration, place: String, _ database: Database) {
@@ -78,7 +78,7 @@ final class RealmFile: Sendable {
     {
       notes.append((.warn, "\(place) is made anew, with nothing in it: \(error.localizedDescription)"))
       try removeFiles(configuration)
-      // The seed may be what does not fit.
+      // The seed file may be what does not fit.
       var empty = configuration
       empty.seedFilePath = nil
       file = try opened(empty, place: place, models)
@@ -114,7 +114,7 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// Does with a file that nobody has open what opening it would do. The caller takes it back.
+  /// Calls `body` with a file that was not open. `body` does what opening it would do, and takes it back.
   ///
   /// - Throws: `Realm.Error`; what the migration block throws.
   static func tryingMigration<Result>(
@@ -157,7 +157,7 @@ final class RealmFile: Sendable {
   }
 
   var isSynced: Bool { configuration.syncing != nil }
-  /// Whether nothing of the realm is on a disk.
+  /// Whether the realm is in memory only.
   var isInMemory: Bool { configuration.inMemoryIdentifier != nil }
 
   static func options(_ configuration: Realm.Configuration) -> Database.Options {
@@ -176,11 +176,11 @@ final class RealmFile: Sendable {
   private static let open = Mutex<[String: Open]>([:])
   private static let gate = OpeningGate()
 
-  /// The session of the caller: one for each thread, queue or actor that uses the realm. It gets the classes of the
-  /// configuration.
+  /// The session of the caller, to which the classes of the configuration are added. Each thread, queue or actor that
+  /// uses the realm has one session.
   ///
-  /// - Parameter isUsed: whether the caller uses a realm of the configuration already, which stays usable when its user is
-  ///   removed.
+  /// - Parameter isUsed: whether the caller uses a realm of the configuration already, which stays usable when its user
+  ///   is removed.
   /// - Throws: `Realm.Error`; what `FileSyncMaker.checkUser` throws.
   static func session(
     _ configuration: Realm.Configuration, _ owner: Scheduler, isUsed: Bool = false
@@ -195,7 +195,7 @@ final class RealmFile: Sendable {
         try open.withLock { open in try existing(&open, place, configuration, owner) }
         ?? first(configuration, place, owner, &notes)
       let life = entry.life
-      // This is not done under the lock: making tables in an open file waits for the transactions of others.
+      // This runs outside of the lock, because making tables in an open file waits for the transactions of others.
       let view = try life.session.open(configuration)
       if let maker = configuration.syncing {
         life.session.file.sync?.didOpen()
@@ -218,7 +218,7 @@ final class RealmFile: Sendable {
   private static func first(
     _ configuration: Realm.Configuration, _ place: String, _ owner: Scheduler, _ notes: inout Notes
   ) throws -> Entry {
-    // None of this is done under the lock: it runs code of the program, or stops the program if classes can't be stored.
+    // None of this runs under the lock, because it runs code of the program, or stops it if classes can't be stored.
     let models = RealmSchema.models(configuration.objectTypes)
     return try gate.opening(place) {
       // Another thread may have opened the file while this one waited.
@@ -236,7 +236,7 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// The session in a realm that is open; nil if the realm is not open.
+  /// The session of the owner in a realm that is open, which is made if needed; nil if the realm is not open.
   private static func existing(
     _ open: inout [String: Open], _ place: String, _ configuration: Realm.Configuration, _ owner: Scheduler
   ) throws -> Entry? {
@@ -245,7 +245,7 @@ final class RealmFile: Sendable {
     if let life = found.file.sessions.withLock({ $0[.live(owner)]?.life }) {
       return Entry(life: life, isFirst: false)
     }
-    // It may be that only what syncs the file still has it open.
+    // The sync may be the only user that still has the file open.
     let isFirst = found.sessions == 1 && found.file.sync != nil
     open[place]?.sessions += 1
     return Entry(life: found.file.newSession(owner), isFirst: isFirst)
@@ -257,7 +257,7 @@ final class RealmFile: Sendable {
     syncing.withLock { $0 = sync }
   }
 
-  /// What syncs the file with a server; nil for a file that is not synced.
+  /// The sync of the file with a server; nil for a file that is not synced.
   var sync: (any FileSync)? { syncing.withLock { $0 } }
 
   private func newSession(_ owner: Scheduler) -> SessionLife {
@@ -267,9 +267,9 @@ final class RealmFile: Sendable {
     return life
   }
 
-  /// The session of a scheduler. It is made if there is none.
+  /// The session of a scheduler, which is made if there is none.
   ///
-  /// - Precondition: there is a session of any kind, so that the file stays open.
+  /// - Precondition: the file has a session of any kind, so that it stays open.
   func liveSession(_ owner: Scheduler) -> SessionLife {
     Self.open.withLock { open in
       if let life = sessions.withLock({ $0[.live(owner)]?.life }) { return life }
@@ -281,7 +281,7 @@ final class RealmFile: Sendable {
   /// The frozen session of a version. All callers with the same classes share it.
   ///
   /// - Parameter snapshot: the version; nil for a session that only names objects.
-  /// - Precondition: there is a session of any kind.
+  /// - Precondition: the file has a session of any kind.
   func frozenSession(
     _ snapshot: Snapshot?, _ schema: RealmSchema, _ configuration: Realm.Configuration
   ) -> SessionLife {
@@ -293,7 +293,7 @@ final class RealmFile: Sendable {
     Self.open.withLock { $0[place]?.sessions += 1 }
     let life = RealmSession.begin(session)
     let entry = KnownSession(session)
-    // If two threads freeze at the same time, the first session counts. The other one ends with its life.
+    // If two threads freeze at the same time, the first session counts. The other session ends with its life.
     return sessions.withLock { sessions in
       if let first = sessions[key]?.life { return first }
       sessions[key] = entry
@@ -301,7 +301,7 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// The queue or actor that the code is running on, if the file is open for it; else the scheduler of the thread.
+  /// The queue or actor on which the code is running if the file is open for it; otherwise the scheduler of the thread.
   var schedulerHere: Scheduler {
     let known = sessions.withLock { sessions in
       sessions.keys.compactMap { key -> Scheduler? in
@@ -317,16 +317,16 @@ final class RealmFile: Sendable {
     return here ?? .current
   }
 
-  /// A session has committed: the others move on when their thread, queue or actor gets to it. Sessions of threads that can't be
-  /// called stay where they are.
+  /// Tells the other sessions that there is a newer version. They move to it when their thread, queue or actor runs the
+  /// call. Sessions of threads that can't be called stay at their version.
   ///
-  /// - Parameter session: the session; nil if another process has committed.
+  /// - Parameter session: the session that has committed; nil if another process has, or if one now refreshes itself.
   func didCommit(_ session: RealmSession?) {
     watching.withLock { $0 }?.didCommit()
     if session != nil { sync?.didCommit() }
     let id = session.map { ObjectIdentifier($0) }
     let told = sessions.withLock { sessions in
-      // The keys are not used here: comparing actors may free one, and with it end a session, which takes this lock.
+      // The loop does not use the keys: comparing actors may free one and so end a session, which takes this lock.
       var told: [(key: SessionKey, inbox: SchedulerInbox)] = []
       for index in sessions.indices {
         let known = sessions.values[index]
@@ -336,7 +336,7 @@ final class RealmFile: Sendable {
       }
       return told
     }
-    // A session is not kept until it looks for the new version.
+    // The block does not keep the session until it looks for the new version.
     for (key, inbox) in told { inbox.enqueue { [weak self] in self?.autorefresh(key) } }
   }
 
@@ -348,7 +348,7 @@ final class RealmFile: Sendable {
     life?.session.autorefreshNow()
   }
 
-  /// The watcher of the file, which is made once.
+  /// The watcher of the file, which the first call makes.
   func watcher<Watcher: FileWatcher>(_ make: () -> Watcher) -> Watcher {
     watching.withLock { watching in
       if let watcher = watching as? Watcher { return watcher }
@@ -358,7 +358,7 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// A session has ended. With the last one the file is closed, before anyone can open it again.
+  /// Removes a session that has ended. If nothing else uses the file, it is closed before anyone can open it again.
   func leave(_ id: ObjectIdentifier) {
     leave {
       self.sessions.withLock { sessions in
@@ -368,15 +368,15 @@ final class RealmFile: Sendable {
     }
   }
 
-  /// Keeps the file open, for a user other than its sessions.
+  /// Keeps the file open for a user other than its sessions.
   ///
-  /// - Precondition: there is a session of any kind.
+  /// - Precondition: the file has a session of any kind.
   func hold() -> Hold {
     Self.open.withLock { $0[place]?.sessions += 1 }
     return Hold(self)
   }
 
-  /// Keeps the file open until `end()` is called, or this is freed.
+  /// Keeps the file open until `end()` is called or this object is freed.
   final class Hold: Sendable {
     let file: RealmFile
     private let hasEnded = Atomic<Bool>(false)
@@ -384,12 +384,12 @@ final class RealmFile: Sendable {
     fileprivate init(_ file: RealmFile) { self.file = file }
     deinit { end() }
 
-    /// Lets go of the file now, even if another thread that handed this over still refers to it for a moment.
+    /// Lets go of the file now, even if a thread that handed this object over still refers to it for a moment.
     func end() {
       if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) { file.leave {} }
     }
 
-    /// Lets go of the file if nobody else uses it. Returns whether that is the case.
+    /// Lets go of the file if nothing else uses it. Returns true if this or `end()` has let go of it.
     func endIfLast() -> Bool {
       guard !hasEnded.load(ordering: .acquiring) else { return true }
       let isLast = file.leave(ifLast: true) {}
@@ -400,7 +400,7 @@ final class RealmFile: Sendable {
 
   @discardableResult
   private func leave(ifLast: Bool = false, _ forget: () -> Void) -> Bool {
-    // What syncs the file refers to it, and is freed outside of the lock.
+    // The sync refers to the file, so it is freed outside of the lock.
     let (isClosed, ended) = Self.open.withLock { open -> (Bool, (any FileSync)?) in
       guard var entry = open[place], !ifLast || entry.sessions == 1 else {
         if !ifLast { forget() }
@@ -426,7 +426,7 @@ final class RealmFile: Sendable {
     return open.withLock { $0[place] != nil }
   }
 
-  /// Ends what syncs a file with a server, if nothing else has the file open.
+  /// Ends the sync of a file if nothing else has the file open.
   static func endIdleSync(_ configuration: Realm.Configuration) { endIdleSync(at: place(configuration)) }
 
   private static func endIdleSync(at place: String) {
@@ -449,7 +449,7 @@ final class RealmFile: Sendable {
           .alreadyOpen, "\(place) is open in this process: let go of its realms and objects first.",
           path: configuration.fileURL?.path)
       }
-      // This comes before the search for changes that were not uploaded: a process that has the file open may write some.
+      // This comes before the search for changes that were not uploaded. A process that has the file open may write some.
       if configuration.syncing != nil || losesUnsynced { waitUntilClosed(configuration.url.path) }
       if !losesUnsynced { try checkIsUploaded(configuration) }
       let didDelete = try configuration.syncing?.willDelete(configuration)
@@ -466,8 +466,8 @@ final class RealmFile: Sendable {
     return try Realm.Error.wrapping { () throws(StorageError) in try Database.removeFiles(path: path) }
   }
 
-  /// Waits, for at most a second, for code that has let go of a synced file and still reads its last version: the sync of the
-  /// file works on a queue of its own.
+  /// Waits at most a second for code that has let go of a synced file but still reads its last version. There is such
+  /// code because the sync of a file works on a queue of its own.
   static func waitUntilClosed(_ path: String) {
     for _ in 0..<200 {
       guard (try? Database.isOpen(path: path)) == true else { return }
@@ -480,7 +480,7 @@ final class RealmFile: Sendable {
     return resolved(configuration.url.standardizedFileURL).path
   }
 
-  /// The path without symbolic links, even if the file or its folder is not there yet.
+  /// The path without symbolic links, also if the file or its folder does not exist yet.
   private static func resolved(_ url: URL) -> URL {
     let parent = url.deletingLastPathComponent()
     if parent.path == url.path || FileManager.default.fileExists(atPath: url.path) {
@@ -489,7 +489,7 @@ final class RealmFile: Sendable {
     return resolved(parent).appendingPathComponent(url.lastPathComponent)
   }
 
-  /// Refuses a configuration whose settings are not possible while the file is open.
+  /// Throws an error if a configuration has settings that are not possible while the file is open.
   private func check(_ other: Realm.Configuration) throws {
     let path = other.fileURL?.path
     if !Realm.Configuration.isSame(other.syncing, configuration.syncing) {

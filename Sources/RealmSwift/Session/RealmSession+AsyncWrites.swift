@@ -12,7 +12,7 @@ extension RealmSession {
 
   /// Begins a transaction if that is possible without waiting. Returns whether it has begun one.
   ///
-  /// - Parameter isTurn: whether this is for a waiter that was called, which may take the lock that was asked for.
+  /// - Parameter isTurn: whether a waiter was called, which may take the lock that was asked for.
   func beginIfFree(isTurn: Bool, whereVersions most: UInt?) throws -> Bool {
     guard transaction == nil else { return false }
     return try passingOnFailure {
@@ -26,10 +26,10 @@ extension RealmSession {
     }
   }
 
-  /// Commits so that all realms see it. It may not survive a loss of power yet.
+  /// Commits so that all realms see the changes. They may not survive a loss of power yet.
   func commitRelaxed() throws { try commitWrite(file.isInMemory ? .full : .relaxed) }
 
-  /// If a transaction does not begin, the next one that waits does.
+  /// Calls `body`, which begins a transaction. If it throws, the next transaction that waits may begin.
   @discardableResult
   func passingOnFailure<Result>(_ body: () throws -> Result) throws -> Result {
     do {

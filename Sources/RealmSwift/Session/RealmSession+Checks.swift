@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// What must hold before something is done, and the messages if it does not.
+/// Checks of what must hold before something is done, and the messages if it does not hold.
 extension RealmSession {
   /// Stops the program if this session can't be written.
   func checkWritable() {
@@ -38,7 +38,7 @@ extension RealmSession {
         + "release the realms of other threads, or allow more.", path: file.database.path)
   }
 
-  /// - Parameter isEnd: whether the transaction is to end, so that the program believes to have begun it.
+  /// - Parameter isEnd: whether the transaction is to end. The program then believes that it has begun one.
   @discardableResult
   func requireTransaction(_ what: @autoclosure () -> String, isEnd: Bool = false) -> WriteTransaction {
     guard let transaction else {
@@ -61,11 +61,11 @@ extension RealmSession {
     return transaction
   }
 
-  /// Checks that objects were made only of classes that a subscription asks for, since the server would not keep others for this
-  /// file.
+  /// Checks that objects were made only of classes that a subscription asks for, because the server would not keep
+  /// other objects for this file.
   ///
-  /// - Throws: `Realm.Error.noSubscriptionForWrite`; `Realm.Error` if the subscriptions can't be read. The transaction is then
-  ///   cancelled.
+  /// - Throws: `Realm.Error.noSubscriptionForWrite`; `Realm.Error` if the subscriptions can't be read. The transaction
+  ///   is then cancelled.
   func checkSubscriptions(_ open: WriteTransaction) throws {
     guard let maker = file.configuration.syncing, maker.isFlexible else { return }
     let made = madeClasses.filter { !$0.model.isEmbedded }
@@ -86,14 +86,15 @@ extension RealmSession {
     throw error
   }
 
-  /// The message for a file that another process has brought to a version which the classes of this one do not fit.
+  /// The message for a file that another process has brought to a schema version which the classes of this process do
+  /// not fit.
   func changedSchema(_ version: UInt64) -> String {
     "another process brought \(file.database.path) to schema version \(version), and this one opened it with version "
       + "\(file.schemaVersion); let go of its realms and objects, and open it with the classes of that version."
   }
 
-  /// Whether a version of the file can be used, whose schema another process may have changed. If that process only added classes
-  /// and properties, the classes of this process fit the tables as before.
+  /// Whether a version of the file can be used although another process may have changed its schema. If that process
+  /// only added classes and properties, the classes of this process still fit the tables.
   func takesIn(
     _ version: UInt64, _ schemas: () throws(StorageError) -> [TableSchema]
   ) throws(StorageError) -> Bool {

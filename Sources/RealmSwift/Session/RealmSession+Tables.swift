@@ -28,7 +28,7 @@ extension RealmSession {
     reading { () throws(StorageError) in try currentModels().bindings }
   }
 
-  /// The dynamic objects of a table, by its name.
+  /// The context of the dynamic objects of the table with a name.
   ///
   /// - Precondition: there is such a table. Otherwise the program stops.
   func tableContext(_ name: String) -> ObjectContext {
@@ -44,7 +44,7 @@ extension RealmSession {
     return context(found)
   }
 
-  /// The dynamic objects of a table to which something links; nil if there is no such table.
+  /// The context of the dynamic objects of a table to which something links; nil if there is no such table.
   func tableContext(_ id: UInt32) -> ObjectContext? {
     let found = reading { () throws(StorageError) in try currentModels().binding(table: id) }
     return found.map { context($0) }

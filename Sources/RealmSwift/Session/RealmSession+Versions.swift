@@ -1,9 +1,10 @@
 import Foundation
 import RealmStorage
 
-/// Gives the version that a session reads to others.
+/// The version that a session reads, for other sessions and for copies.
 extension RealmSession {
-  /// The frozen session of the version that is read; in a transaction, of the version that the transaction began with.
+  /// The frozen session of the version that is read. In a transaction, it is that of the version with which the
+  /// transaction began.
   ///
   /// - Parameter namesOnly: whether the version is left out, so that the session only names objects.
   func frozen(namesOnly: Bool = false) -> SessionLife {
@@ -19,14 +20,15 @@ extension RealmSession {
     return file.frozenSession(version, schema, view.configuration)
   }
 
-  /// The classes, without those whose tables are only in the open transaction, which may be cancelled.
+  /// The classes of the session, without those whose tables exist only in the open transaction, which may be cancelled.
   private var lastingSchema: RealmSchema {
     if provisional.isEmpty { return schema }
     return RealmSchema(
       schema.bindings.filter { $0.table == nil || file.classes.isKnown($0) }, isDefault: schema.isDefault)
   }
 
-  /// The number of the version that is read; in a transaction, that of the first version that may show what the transaction did.
+  /// The number of the version that is read. In a transaction, it is the number of the first version that may show what
+  /// the transaction did.
   func versionNumber() -> UInt64 {
     reading { () throws(StorageError) in
       if let transaction { return transaction.base.number + 1 }
@@ -34,7 +36,7 @@ extension RealmSession {
     }
   }
 
-  /// Writes what is read, with the changes of an open transaction, to a new file.
+  /// Writes the version that is read, or the open transaction with its changes, to a new file.
   func copy(to path: String, key: Data?) throws {
     check()
     let key = key.map { Array($0) }

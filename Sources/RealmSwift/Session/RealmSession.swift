@@ -4,21 +4,21 @@ import Synchronization
 
 /// A realm as one thread, queue or actor sees it: the version that it reads, or its write transaction.
 ///
-/// A frozen session is the name of a version that never changes, whatever thread reads it (`FrozenReaders`).
+/// A frozen session stands for a version that never changes, whatever thread reads it (`FrozenReaders`).
 final class RealmSession {
   let file: RealmFile
   let owner: Scheduler
-  /// The thread that may always use the session; `nobody` if the session belongs to a queue.
+  /// The thread that may always use the session; `nobody` if there is no such thread, as for a queue.
   private let home: ThreadID
-  /// Whether the compiler guarantees that objects of the session are used where it belongs.
+  /// Whether the compiler guarantees that objects of the session are used only where it belongs.
   private let isKeptByCompiler: Bool
-  /// For a frozen session: the sessions with which threads read its version.
+  /// The sessions with which threads read the version of this frozen session; nil for other sessions.
   let readers: FrozenReaders?
-  /// For a session that reads a frozen version on one thread: the frozen session, which keeps it.
+  /// The frozen session whose version this session reads on one thread; nil for others. It keeps this session.
   let shared: UncountedReference<RealmSession>?
-  /// Takes blocks that are to run where the session is used.
+  /// Runs blocks where the session is used.
   let inbox: SchedulerInbox
-  /// Transactions that begin later; nil before the first one.
+  /// The write transactions that begin later; nil before the first one is asked for.
   var pendingWrites: AsyncWrites?
   private(set) var transaction: WriteTransaction? {
     didSet { isWriting = transaction != nil }
@@ -28,7 +28,7 @@ final class RealmSession {
   private var transactionGeneration: UInt64 = 0
   /// The fate of the open transaction, for references to objects that it made.
   private(set) lazy var fate = TransactionFate()
-  /// The version that is read; nil until something is read, and after `invalidate()`.
+  /// The version that is read; nil until something is read, in a transaction, and after `invalidate()`.
   private var snapshot: Snapshot? {
     didSet {
       forgetTables()
@@ -36,57 +36,57 @@ final class RealmSession {
       if let snapshot { follow(snapshot) }
     }
   }
-  /// The version that handles of deleted objects have been refreshed to, if they keep their values; in a transaction, the version
-  /// that it began with.
+  /// The version to which handles of deleted objects were refreshed last, or with which the open transaction began. It
+  /// is nil if the realm does not keep the values of deleted objects.
   private(set) var followed: Snapshot?
-  /// Grows whenever what is read may have changed.
+  /// A number that grows whenever something that is read may have changed.
   @exclusivity(unchecked) private(set) var generation: UInt64 = 0 {
     didSet { broadGeneration = generation }
   }
-  /// The last generation in which more changed than values of single properties, which `written` knows.
+  /// The last generation with other changes than those of single values, which `written` notes.
   @exclusivity(unchecked) private var broadGeneration: UInt64 = 0
   /// The classes of all realms of the session. Its objects are of these classes.
   private(set) var schema = RealmSchema([], isDefault: false)
-  /// The realm of the session's objects: it has all classes, and the configuration that the session was opened with first.
+  /// The view for the session's objects. It has all classes, and the configuration that opened the session first.
   private var whole: RealmView?
-  /// The classes of realms that were opened in the open transaction, and needed tables.
+  /// The classes of realms that were opened in the open transaction, which made or changed tables for them.
   private(set) var provisional: [(schema: RealmSchema, list: ClassList)] = []
-  /// The classes of realms whose transaction was cancelled, and the indexes of the classes that are bound to no table any more.
+  /// The classes of realms whose transaction was cancelled, and the indexes of those classes that lost their table.
   private var lost: (schemas: [RealmSchema], indices: Set<Int>) = ([], [])
-  /// The schema version of the last version of the file that the classes were seen to fit.
+  /// The schema version of the last version of the file that was found to fit the classes.
   lazy var schemaVersion = file.schemaVersion
-  /// The number of times that classes were lost.
+  /// The number of times that a cancelled transaction has taken classes from the session.
   @exclusivity(unchecked) private(set) var losses = 0
   /// The contexts of the classes, which live as long as the session.
   @exclusivity(unchecked) private var contexts: [ObjectContext?] = []
-  /// The context of the class that was asked for last.
+  /// The context of the class that was looked up last.
   @exclusivity(unchecked) private var lastContext:
     (type: ObjectIdentifier, context: UncountedReference<ObjectContext>)?
-  /// Counts the handles and lives that refer to the session from outside. The session is there until none is left.
+  /// Counts the handles and lives that refer to the session from outside. The session is freed with the last of them.
   let holders = HolderCount()
-  /// Guarded by a lock, since objects may be compared, and asked for their realm, on any thread.
+  /// The last life. It has a lock because any thread may compare objects and ask for their realm.
   private let lastLife = Mutex(WeakLife())
 
   private struct WeakLife { weak var life: SessionLife? }
   /// Whether the session keeps the file open.
   private(set) var isCounted = true
-  /// For a session with which a migration writes: what the migration notes.
+  /// The notes of a migration, in the session with which it writes; nil in other sessions.
   var migration: MigrationNotes?
-  /// The tables as classes of dynamic objects, as they were when these were last asked for.
+  /// The tables as classes of dynamic objects, as they were when these classes were last asked for.
   var tableModels: TableModels?
-  /// Whether `tableModels` are known to be the tables that the session sees.
+  /// Whether `tableModels` is known to agree with the tables that the session sees.
   var areTableModelsChecked = false
   /// Tells which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
-  /// What the open transaction did with each table.
+  /// What the open transaction did with each table, by the slot of the table.
   @exclusivity(unchecked) private var written: [Written] = []
 
   private struct Written {
     var table: WritableTable?
-    /// The first row that the transaction made.
+    /// The key of the first row that the transaction made; the largest number if it made none.
     var firstRow = UInt64.max
-    /// By the position of a column: the generation in which one of its values was last set alone. Columns beyond the end were
-    /// never set.
+    /// For each column, the generation in which one of its values was last set and nothing else changed. A column
+    /// beyond the end was never set in this way.
     var columns: [UInt64] = []
   }
 
@@ -99,8 +99,8 @@ final class RealmSession {
     inbox = SchedulerInbox(owner)
   }
 
-  /// Makes a session with which a migration reads or writes, on the thread that opens the file. It has a version, or the
-  /// migration's transaction, which it does not end.
+  /// Makes a session with which a migration reads or writes, on the thread that opens the file. The session has a
+  /// version, or the migration's transaction, which it does not end.
   init(migrating file: RealmFile, _ version: Snapshot, _ transaction: WriteTransaction?) {
     self.file = file
     owner = .current
@@ -115,8 +115,8 @@ final class RealmSession {
     adopt(schema, file.configuration)
   }
 
-  /// Notes that the table of a class has other columns now: the table is asked for again, and objects of it that were found
-  /// before are invalid.
+  /// Notes that the table of a class has other columns now. The session looks it up again, and objects of it that were
+  /// found before become invalid.
   func forgetWritten(_ binding: ClassBinding) {
     makeRoom(for: binding)
     written[binding.slot] = Written()
@@ -124,7 +124,7 @@ final class RealmSession {
     generation &+= 1
   }
 
-  /// Ends the session of a migration, which lent it the version and the transaction.
+  /// Ends the session of a migration, and lets go of the version and the transaction, which the migration lent.
   func endMigration() {
     (transaction, snapshot, followed) = (nil, nil, nil)
     (tableModels, migration) = (nil, nil)
@@ -135,7 +135,7 @@ final class RealmSession {
 
   /// Makes a frozen session.
   ///
-  /// - Parameter snapshot: the version; nil for a session that only names objects, and reads nothing.
+  /// - Parameter snapshot: the version; nil for a session that only names objects and reads nothing.
   init(
     file: RealmFile, freezing snapshot: Snapshot?, _ schema: RealmSchema, _ configuration: Realm.Configuration
   ) {
@@ -151,7 +151,7 @@ final class RealmSession {
     whole = RealmView(configuration, schema, self)
   }
 
-  /// Makes the session that reads the version of a frozen session on one thread.
+  /// Makes the session with which one thread reads the version of a frozen session.
   init(reading frozen: RealmSession, _ version: Snapshot?, on thread: ThreadID) {
     file = frozen.file
     owner = .thread(thread)
@@ -165,21 +165,21 @@ final class RealmSession {
     snapshot = version
   }
 
-  /// Whether nothing that the session reads ever changes, so that nothing can be written.
+  /// Whether the version that is read never changes, so that nothing can be written.
   var isFrozen: Bool { readers != nil || shared != nil }
 
-  /// Whether the session has no version: it only names rows and collections on their way from one session to another.
+  /// Whether the session has no version, and only names rows and collections that move between sessions.
   var namesOnly: Bool { readers?.namesOnly ?? false }
 
-  /// The session that the current thread uses: for a frozen session the reader of the thread, otherwise this one.
+  /// The session that the current thread uses: the thread's reader of a frozen session, or else this session.
   @inline(__always)
   var here: RealmSession {
     guard let readers else { return self }
     return UncountedReference.known(readers.number)?.counted ?? readers.reader(of: self)
   }
 
-  /// The session that realms and handles refer to: for a session that reads a frozen version on one thread the frozen session,
-  /// otherwise this one.
+  /// The session to which realms and handles refer. If this session reads a frozen version on one thread, it is the
+  /// frozen session. Otherwise it is this session.
   var ofHandles: RealmSession { shared?.counted ?? self }
 
   deinit {
@@ -188,19 +188,19 @@ final class RealmSession {
     transaction = nil
     pendingWrites?.end()
     readers?.end()
-    // The version must not be held when the file is closed.
+    // The session must not hold a version when the file is closed.
     forgetTables()
     (snapshot, followed) = (nil, nil)
     if shared == nil, isCounted { file.leave(ObjectIdentifier(self)) }
   }
 
-  /// Returns the first holder of a new session, which is there from now on until the last holder goes.
+  /// Returns the first life of a new session. From now on, the session exists until its last holder goes.
   static func begin(_ session: RealmSession) -> SessionLife {
     UncountedReference(session).retain()
     return session.life
   }
 
-  /// A life that keeps the session. The caller has another life, or a handle.
+  /// A life that keeps the session. The caller must have another life or a handle.
   var life: SessionLife {
     if let shared { return shared.counted.life }
     return lastLife.withLock { last in
@@ -211,21 +211,21 @@ final class RealmSession {
     }
   }
 
-  /// A holder has gone, on any thread.
+  /// Removes a holder that has gone, on any thread. The session is freed with the last one.
   @inline(__always)
   func removeHolder() { if holders.remove() { UncountedReference(self).release() } }
 
   @inline(__always)
   func check() {
-    // The thread that opened the session needs no further check: it stays the main thread, or the owner.
+    // The home thread needs no further check, because it stays the main thread or the owner.
     if home != ThreadID.known { checkOwner() }
   }
 
-  /// Whether the current thread is known to be one that may always use the session.
+  /// Whether it is known without asking the scheduler that the current thread may use the session.
   @inline(__always)
   var isAtHome: Bool { home == ThreadID.known || isKeptByCompiler }
 
-  /// The first generation since which everything that was found is valid.
+  /// Everything that was found in this generation or a later one is valid.
   @inline(__always)
   var surelyValid: UInt64 { validity.surelyValid }
 
@@ -246,10 +246,10 @@ final class RealmSession {
     return found
   }
 
-  /// The class that is stored in a table; nil if no class of the session is.
+  /// The class that is stored in the table of a slot; nil if the session has no such class.
   func binding(ofSlot slot: Int) -> ClassBinding? { schema.bindings.first { $0.slot == slot } }
 
-  /// The realm of the session's objects. It has the classes of all its realms.
+  /// The view for the session's objects. It has the classes of all realms of the session.
   var view: RealmView {
     if let shared { return shared.counted.view }
     guard let whole else { preconditionFailure("a session that was opened with nothing has no objects") }
@@ -261,13 +261,13 @@ final class RealmSession {
     let joined = whole == nil || schema === added ? added : schema.joined(with: added)
     if whole != nil, joined === schema { return }
     schema = joined
-    // Whether the file's schema fits these classes, too, is checked again.
+    // This makes `takesIn` check the schema of the file again, because the classes are new.
     schemaVersion = file.schemaVersion
     for binding in added.bindings { makeRoom(for: binding) }
     whole = RealmView(whole?.configuration ?? configuration, joined, self)
   }
 
-  /// Notes classes whose tables may be there only in the open transaction.
+  /// Notes classes whose tables may exist only in the open transaction.
   func noteProvisional(_ schema: RealmSchema, _ list: ClassList) {
     provisional.append((schema, list))
     areTableModelsChecked = false
@@ -278,7 +278,7 @@ final class RealmSession {
     lost.schemas.contains { $0 === schema } || schema.bindings.contains { lost.indices.contains($0.index) }
   }
 
-  /// Keeps or forgets the classes of realms that were opened in the transaction that has ended.
+  /// Keeps the classes of realms that were opened in a transaction, or forgets them if it was cancelled.
   private func endProvisional(cancelled: Bool) {
     let ended = provisional
     guard !ended.isEmpty else { return }
@@ -287,7 +287,7 @@ final class RealmSession {
       for (schema, list) in ended { file.classes.keep(schema, list) }
       return
     }
-    // Classes that were known before the transaction stay.
+    // Classes that were known before the transaction stay known.
     let gone = ended.flatMap(\.schema.bindings).filter { !file.classes.isKnown($0) }.map(\.index)
     lost.schemas += ended.map(\.schema)
     lost.indices.formUnion(gone)
@@ -300,7 +300,7 @@ final class RealmSession {
 
   func context(_ type: ObjectBase.Type) -> ObjectContext { contextOfHandles(type).counted }
 
-  /// The class as it is stored; for dynamic objects, the class of their table.
+  /// The binding of a class. For dynamic objects it is the class of their table.
   func binding(_ model: ObjectModel) -> ClassBinding {
     guard model.isDynamic else { return binding(model.type) }
     guard let found = model.family?.binding(named: model.name) else {
@@ -309,12 +309,12 @@ final class RealmSession {
     return found
   }
 
-  /// Prepares to note what is written of a class.
+  /// Makes room in `written` for a class.
   func makeRoom(for binding: ClassBinding) {
     while written.count <= binding.slot { written.append(Written()) }
   }
 
-  /// The context of a class, without counting a reference. The session keeps it.
+  /// The context of a class. No reference is counted, because the session keeps the context.
   @inline(__always)
   func contextOfHandles(_ type: ObjectBase.Type) -> UncountedReference<ObjectContext> {
     if let lastContext, lastContext.type == ObjectIdentifier(type) { return lastContext.context }
@@ -344,8 +344,8 @@ final class RealmSession {
     written[binding.slot].firstRow = min(written[binding.slot].firstRow, row)
   }
 
-  /// Whether an object or collection that was found in a generation may not be used any more, since its realm was invalidated, or
-  /// the transaction that made it was cancelled.
+  /// Whether an object or collection that was found in the generation `birth` may not be used any more, because its
+  /// realm was invalidated or because the transaction that made it was cancelled.
   @inline(__always)
   func isInvalid(_ row: UInt64?, birth: UInt64, _ binding: ClassBinding) -> Bool {
     birth < validity.surelyValid && validity.isInvalid(row, birth: birth, ofClass: binding.slot)
@@ -356,19 +356,19 @@ final class RealmSession {
 
   // MARK: - Reading
 
-  /// Makes a version the one whose values handles of deleted objects keep.
+  /// Makes `version` the one whose values are kept for handles of objects that are deleted later.
   private func follow(_ version: Snapshot) {
     guard file.configuration.keepsDeletedValues, !isFrozen else { return }
     if let followed, followed.version != version.version { keepLastValues(from: followed, to: version) }
     followed = version
   }
 
-  /// Lets contexts forget their tables, which would keep a version.
+  /// Makes contexts forget their tables, because a table keeps its version.
   private func forgetTables() {
     for context in contexts { context?.forgetTable() }
   }
 
-  /// The table of a class as it is now; nil if there is none.
+  /// The table of a class as the session sees it now; nil if there is none.
   func readTable(_ binding: ClassBinding) throws(StorageError) -> Table? {
     guard let schema = binding.table else { return nil }
     if transaction != nil { return try writable(binding)?.reading() }
@@ -379,7 +379,7 @@ final class RealmSession {
     return table
   }
 
-  /// The version that is read outside of transactions.
+  /// The version that is read outside of transactions. If there is none yet, the newest version is taken.
   func currentSnapshot() throws(StorageError) -> Snapshot {
     if let snapshot { return snapshot }
     precondition(shared == nil, "what only names objects reads nothing")
@@ -388,7 +388,7 @@ final class RealmSession {
     return taken
   }
 
-  /// Moves to the newest version. Returns whether it moved from an older one.
+  /// Moves the session to the newest version. Returns whether it moved from an older one.
   func refresh() -> Bool {
     check()
     inbox.lookForLoop()
@@ -397,7 +397,7 @@ final class RealmSession {
     return reading { () throws(StorageError) in try refresh(to: file.database.snapshot()) }
   }
 
-  /// Moves to a version that the caller has taken. Returns whether it moved from an older one.
+  /// Moves the session to a version that the caller has taken. Returns whether it moved from an older one.
   func refresh(to newest: Snapshot) throws(StorageError) -> Bool {
     let old = snapshot
     let version = try newest.schemaVersion()
@@ -425,7 +425,7 @@ final class RealmSession {
   /// The observers of the session; nil before the first one.
   var observers: (any SessionWatcher)?
 
-  /// Whether the session moves to newer versions by itself, if its thread, queue or actor can be called.
+  /// Whether the session moves to newer versions by itself. This works if its thread, queue or actor can be called.
   var autorefresh = true {
     didSet {
       guard autorefresh, !oldValue else { return }
@@ -434,14 +434,14 @@ final class RealmSession {
     }
   }
 
-  /// Another session has committed.
+  /// Called when another session has committed. It moves the session, or tells its observers that it is behind.
   func autorefreshNow() {
-    // A session that has read nothing reads the newest version when it first reads.
+    // If the session has read nothing, its first read takes the newest version anyway.
     guard autorefresh else { return observers?.isBehind() ?? () }
     if snapshot != nil, observers?.movesSession != true { _ = refresh() }
   }
 
-  /// Lets go of the version that is read. Handles are invalid from then on.
+  /// Lets go of the version that is read, and cancels an open transaction. Handles become invalid.
   func invalidate() {
     check()
     checkCounted("be invalidated")
@@ -476,7 +476,7 @@ final class RealmSession {
     try passingOnFailure {
       try tellingBefore {
         try begin { () throws(StorageError) in
-          // A transaction that waits for its turn has asked for the lock, and may have it.
+          // `pendingWrites` may have the lock already, because a transaction that begins later asked for it.
           if let taken = pendingWrites?.takeOrGiveUp() { return taken }
           return try file.database.beginWrite()
         }
@@ -484,8 +484,8 @@ final class RealmSession {
     }
   }
 
-  /// Tells observers what others have written, and begins a transaction on the version that they were told of. After three
-  /// attempts, in each of which others wrote in between, the transaction may have a little more.
+  /// Tells observers what others have written, and begins a transaction on the version of which they were told. If
+  /// others write during each of three attempts, the transaction may begin on a later version than that.
   func tellingBefore(_ begin: () throws -> Bool) throws -> Bool {
     for _ in 0..<3 {
       observers?.willWrite()
@@ -502,7 +502,7 @@ final class RealmSession {
       else {
         return true
       }
-      // It may be a commit that still waits for the disk. This waits for it, so that it can be shown.
+      // The later version may be a commit that still waits for the disk. This call waits until it can be shown.
       _ = try? begun.baseSnapshot()
       begun.cancel()
       (transaction, snapshot) = (nil, shown)
@@ -511,7 +511,7 @@ final class RealmSession {
     return try begin()
   }
 
-  /// Begins the transaction that `body` returns. Returns false if it returns none.
+  /// Begins the transaction that `body` returns. Returns false if `body` returns nil.
   @discardableResult
   func begin(_ body: () throws(StorageError) -> WriteTransaction?) throws -> Bool {
     let begun = try Realm.Error.wrapping { () throws(StorageError) -> (WriteTransaction, UInt64)? in
@@ -569,7 +569,7 @@ final class RealmSession {
     check()
     checkCounted("cancel; throw an error in the block instead")
     let open = requireTransaction("cancel", isEnd: true)
-    // This comes before another transaction may give the same keys.
+    // This comes before another transaction can give the same keys to rows.
     fate.cancel()
     open.cancel()
     end(cancelled: true)
@@ -585,7 +585,7 @@ final class RealmSession {
       }
       written[index] = Written()
     }
-    // If no version can be had now, the next read tries again and reports the reason.
+    // If no version can be taken now, the next read tries again and reports the reason.
     snapshot = try? file.database.snapshot()
     generation &+= 1
     if cancelled { fate.cancel() } else { file.didCommit(self) }
@@ -594,7 +594,7 @@ final class RealmSession {
     pendingWrites?.didEnd(self)
   }
 
-  /// The table of a class in the open transaction.
+  /// The table of a class in the open transaction; nil if there is no transaction or no such table.
   func writable(_ binding: ClassBinding) throws(StorageError) -> WritableTable? {
     if let found = written[binding.slot].table { return found }
     guard let transaction, let schema = binding.table else { return nil }
@@ -612,7 +612,7 @@ final class RealmSession {
   /// Notes that something was written.
   func didWrite() { generation &+= 1 }
 
-  /// Notes that a value of one column was written, and that nothing else changed with it.
+  /// Notes that a value of one column was written and that nothing else changed.
   private func didWrite(_ column: Int, of binding: ClassBinding) {
     let broad = broadGeneration
     generation &+= 1
@@ -621,20 +621,20 @@ final class RealmSession {
     written[binding.slot].columns[column] = generation
   }
 
-  /// Whether what was found in a generation by some columns of a class would be found unchanged now.
+  /// Whether a search that read only some columns of a class would still find what it found in a generation.
   func isCurrent(_ found: UInt64, _ columns: [Int], of binding: ClassBinding) -> Bool {
     guard found >= broadGeneration else { return false }
     let written = written[binding.slot].columns
     return columns.allSatisfy { !written.indices.contains($0) || written[$0] <= found }
   }
 
-  /// Calls `body` with the table of a class in the open transaction. An error of the engine stops the program, since changes of
-  /// objects can't throw. Such errors are damage, a full memory, a disk that fails while the nodes of a large transaction are
-  /// spilled, and the failure of the commit that such a transaction builds on. A full disk alone is no such error: nodes that
-  /// find no room on the disk stay in memory, and the commit tries again to write them.
+  /// Calls `body` with the table of a class in the open transaction. An error of the engine stops the program, because
+  /// changes of objects can't throw. Such errors are damage, a lack of memory, a disk that fails while the nodes of a
+  /// large transaction are spilled, and the failure of the commit on which such a transaction builds. A full disk alone
+  /// is no such error: nodes that find no room on the disk stay in memory, and the commit tries to write them again.
   ///
-  /// - Parameter column: the only column whose values change; nil if other things change as well. It neither links nor holds
-  ///   values of any type.
+  /// - Parameter column: the only column whose values change; nil if other things change too. The column holds neither
+  ///   links nor values of any type.
   func writing<Result>(
     _ binding: ClassBinding, column: Int? = nil, _ body: (WritableTable) throws(StorageError) -> Result
   ) -> Result {

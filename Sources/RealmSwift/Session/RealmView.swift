@@ -1,16 +1,16 @@
 import Foundation
 import RealmStorage
 
-/// What a realm was opened with: its configuration, and the classes that the configuration names.
+/// The classes and the configuration with which one realm was opened.
 ///
-/// All realms of a session share the version that they read and the transaction; each has a view of its own. The view is used
-/// only by the session's thread, unless the session is frozen.
+/// All realms of a session share the version that they read and the transaction, but each realm has its own view. Only
+/// the session's thread uses the view, unless the session is frozen.
 final class RealmView {
   let configuration: Realm.Configuration
   @exclusivity(unchecked) private var schema: RealmSchema
-  /// The number of times that the session had lost classes when the schema was last checked.
+  /// The number of times that the session had lost classes when `schema` was last checked.
   @exclusivity(unchecked) private var losses: Int
-  /// The class that was asked for last.
+  /// The class that was last found among the classes of the view.
   @exclusivity(unchecked) private var known: ObjectIdentifier?
 
   init(_ configuration: Realm.Configuration, _ schema: RealmSchema, _ session: RealmSession) {
@@ -19,7 +19,8 @@ final class RealmView {
     losses = session.losses
   }
 
-  /// The classes. If their tables were made in a transaction that was cancelled, they are made again.
+  /// The classes of the realm. If their tables were made in a transaction that was cancelled, the tables are made
+  /// again.
   func classes(_ session: RealmSession) -> RealmSchema {
     if losses != session.losses {
       schema = session.restored(schema, configuration)
@@ -39,17 +40,17 @@ final class RealmView {
   private func look(for type: ObjectBase.Type, _ session: RealmSession) {
     let classes = classes(session)
     if classes.find(type) == nil { classes.stopMissing(type, path: session.file.database.path) }
-    // The view of a frozen realm never changes, as other threads may use it.
+    // The view of a frozen realm never changes, because other threads may use it.
     if !session.isFrozen { known = ObjectIdentifier(type) }
   }
 }
 
 extension RealmSession {
-  /// Gives a realm of the session the classes of its configuration. Tables that are missing are made, in the open transaction or
-  /// in one of their own.
+  /// Opens a realm of the session with the classes of a configuration. Tables that are missing are made in the open
+  /// transaction, or in a transaction of their own.
   ///
-  /// - Throws: `Realm.Error`: `.alreadyOpen` if the file would have to be deleted, `.schemaMismatch` if classes differ from their
-  ///   tables.
+  /// - Throws: `Realm.Error`: `.alreadyOpen` if the file would have to be deleted, `.schemaMismatch` if classes differ
+  ///   from their tables.
   func open(_ configuration: Realm.Configuration) throws -> RealmView {
     check()
     inbox.lookForLoop()
@@ -79,13 +80,13 @@ extension RealmSession {
       let path = file.database.path
       let tables = try RealmSchema.bind(models, in: transaction, configuration, path: path).tables
       let own = provisional.flatMap(\.schema.bindings)
-      // Classes whose tables the transaction neither made nor changed stay, however the transaction ends.
+      // Classes whose tables the transaction neither made nor changed stay valid, however the transaction ends.
       let committed = Set(try file.database.snapshot().schemas())
       let found = file.classes.schema(of: models, tables, list, own: own)
       let lasting = found.bindings.filter { $0.table.map(committed.contains) ?? false }
       if lasting.count == found.bindings.count { return file.classes.keep(found, list) }
       file.classes.keep(lasting)
-      // Other threads may have bound some of the classes in the meantime: this schema has their bindings.
+      // Other threads may have bound some of the classes meanwhile. This schema has their bindings.
       let schema = file.classes.schema(of: models, tables, list, own: own)
       noteProvisional(schema, list)
       return schema
@@ -102,11 +103,13 @@ extension RealmSession {
     }
   }
 
-  /// The schema as it is now. It is another one if its tables were made in a transaction that was cancelled.
+  /// The schema whose tables exist now. It differs from `schema` if tables of `schema` were made in a transaction that
+  /// was cancelled.
   func restored(_ schema: RealmSchema, _ configuration: Realm.Configuration) -> RealmSchema {
     guard isLost(schema) else { return schema }
     let models = schema.bindings.map(\.model)
-    // The list of classes that the realm was opened with is bound when it is asked for again.
+    // The list with which the realm was opened may differ from this one. It is bound when a realm is opened with it
+    // again.
     let list = ClassList(models.map(\.type))
     do {
       let made = try known(list) ?? bind(models, list, configuration)

@@ -1,53 +1,54 @@
 import RealmStorage
 
-/// Values of rows that are stored together, decoded at once, column by column. Code that walks over rows reads the same columns
-/// of one row after another. Values that are not read in such an order are read from the table.
+/// Values of rows that are stored together. Each column is decoded for all these rows at once, because code that walks
+/// over rows reads the same columns of one row after another. Values that are not read in such an order are read from
+/// the table.
 ///
-/// A window is used by one thread, with one table at a time. It holds copies of at most 512 values per column, and makes no
-/// decisions.
+/// One thread uses a window, with one table at a time. The window holds copies of at most 512 values for each column.
+/// It does not check whether a row may be read; its `ObjectContext` does.
 struct RowWindow {
   private var table: TableReference?
   private var rows = WindowRows()
-  /// By property.
+  /// The decoded columns, by the position of the property.
   private var columns: [DecodedColumn]
 
   private struct DecodedColumn {
-    /// The position in the table's schema.
+    /// The position of the column in the table's schema.
     let column: Int
     var isDecoded = false
     /// Whether the column is decoded, and none of its numbers is null.
     var isPlain = false
-    /// By row; empty for a column of texts.
+    /// The numbers, by the index of the row; empty for a column of texts.
     var numbers: [Int64] = []
-    /// By row: whether the number is null. Empty if none is.
+    /// Whether each number is null, by the index of the row; empty if none is null.
     var nulls: [Bool] = []
-    /// By row; empty for a column of numbers.
+    /// The texts, by the index of the row; empty for a column of numbers.
     var texts: [TextCell] = []
     /// The texts that are not short. A cell in `texts` has the index of its text.
     var longTexts: [String] = []
-    /// Whether the column was decoded for the rows before these, and those were walked through.
+    /// Whether the column was decoded for the rows before these, and a walk came from those rows.
     var isPromised = false
     /// Whether the column can't be decoded for these rows.
     var isRefused = false
-    /// The row that was read last, and the number of rows that were read in order up to it.
+    /// The key of the row that was read last, and the number of rows that were read in order up to it.
     var last = UInt64.max
     var run = 0
   }
 
-  /// The number of rows read in order after which more are expected.
+  /// The number of rows that must be read in order before more such reads are expected.
   private static let promisingRun = 16
-  /// The greatest step between two rows that are read in order.
+  /// The greatest difference between the keys of two rows that count as read in order.
   private static let maximumGap: UInt64 = 8
 
-  /// - Parameter columns: by property, the positions in the table's schema; -1 for a property that is not stored, and never read
-  ///   here.
+  /// - Parameter columns: for each property, the position of its column in the table's schema. It is -1 for a property
+  ///   that is not stored, and is never read here.
   init(columns: [Int]) {
     self.columns = columns.map { DecodedColumn(column: $0) }
   }
 
-  /// Sets the table that values are read from. Somebody else keeps it. If it is nil, nothing may be read.
+  /// Sets the table from which values are read. The caller keeps the table. If it is nil, nothing may be read.
   mutating func begin(_ table: TableReference?) {
-    // Without a table, nothing was read.
+    // If there was no table, nothing was read.
     if self.table != nil {
       rows = WindowRows()
       for property in columns.indices {
@@ -59,14 +60,16 @@ struct RowWindow {
 
   // MARK: - Values that are decoded
 
-  /// A whole number, or the bits of a double, of a plain column; nil if the column is not plain, or the row is not in the window.
+  /// A whole number of a plain column, or the bits of a double; nil if the column is not plain, or the row is not found
+  /// without a search.
   @inline(__always)
   func plainNumber(_ property: Int, ofRow key: UInt64) -> Int64? {
     guard columns[property].isPlain, let place = rows.place(of: key) else { return nil }
     return columns[property].numbers[place]
   }
 
-  /// A short text of a plain column; nil if the column is not plain, the text is not short, or the row is not in the window.
+  /// A short text of a plain column; nil if the column is not plain, the text is not short, or the row is not found
+  /// without a search.
   @inline(__always)
   func plainText(_ property: Int, ofRow key: UInt64) -> TextCell? {
     guard columns[property].isPlain, let place = rows.place(of: key) else { return nil }
@@ -98,7 +101,7 @@ struct RowWindow {
     return .some(cell.isNull ? nil : columns[property].longTexts[Int(cell.low)])
   }
 
-  /// The index of a row among those for which the column was decoded.
+  /// The index of a row; nil if the column was not decoded for it.
   @inline(__always)
   private mutating func decodedRow(_ key: UInt64, _ property: Int) -> Int? {
     columns[property].isDecoded ? rows.index(of: key) : nil
@@ -135,7 +138,7 @@ struct RowWindow {
     }
   }
 
-  /// The result of `make` for the bytes of a column of data, which are not kept.
+  /// The result of `make` for the bytes in a column of data. The window does not keep the bytes.
   func bytes<Content>(
     _ property: Int, ofRow key: UInt64, _ make: (RawSpan) -> Content
   ) throws(StorageError) -> Found<Content> {
@@ -149,12 +152,12 @@ struct RowWindow {
     _ body: (TableReference, _ column: Int) throws(StorageError) -> Found<Content>
   ) throws(StorageError) -> Found<Content> {
     guard let table else { return .noRow }
-    // An error of decoding may concern the value of another row: it is reported where that value is read.
+    // An error of decoding may concern the value of another row. It is reported when that value is read.
     if isWalk(property, key) { try? decode(property, key, table) }
     return try body(table, columns[property].column)
   }
 
-  /// Notes that a row is read. Returns whether more rows after it are expected to be read.
+  /// Notes that a row is read. Returns whether more rows after it are expected to be read in order.
   private mutating func isWalk(_ property: Int, _ key: UInt64) -> Bool {
     let step = key &- columns[property].last
     columns[property].last = key
@@ -166,7 +169,7 @@ struct RowWindow {
     return columns[property].run >= Self.promisingRun || (columns[property].isDecoded && isBehind(key))
   }
 
-  /// Whether the row comes soon after those of the window.
+  /// Whether the row comes soon after the rows of the window.
   private func isBehind(_ key: UInt64) -> Bool { rows.count > 0 && key &- rows.last <= Self.maximumGap }
 
   private mutating func decode(_ property: Int, _ key: UInt64, _ table: TableReference) throws(StorageError) {
@@ -210,11 +213,11 @@ private struct WindowRows {
   private(set) var first: UInt64 = 0
   private(set) var last: UInt64 = 0
   private(set) var count = 0
-  /// The number of rows if their keys have no gaps; else 0.
+  /// The number of rows if their keys have no gaps; otherwise 0.
   private var denseCount: UInt64 = 0
-  /// The keys if they have gaps; else empty.
+  /// The keys if they have gaps; otherwise empty.
   private var keys: [UInt64] = []
-  /// The row that was searched for last, and its index.
+  /// The key that was searched for last, and its index.
   private var known: (key: UInt64, place: Int) = (.max, 0)
 
   init() {}
@@ -225,7 +228,7 @@ private struct WindowRows {
     if keys.isEmpty { denseCount = UInt64(count) }
   }
 
-  /// The index of a row, if it is found without a search; else nil. The window must have rows.
+  /// The index of a row if it is found without a search; otherwise nil. The window must have rows.
   @inline(__always)
   func place(of key: UInt64) -> Int? {
     let distance = key &- first

@@ -1,10 +1,10 @@
 import Foundation
 import RealmStorage
 
-/// Copies the file that a new realm begins with.
+/// Copies the file with which a new realm begins.
 enum SeedFile {
-  /// Copies the seed if there is no file yet. The copy appears at once and complete. If the seed can't be opened, nothing is
-  /// made.
+  /// Copies the seed if the realm has no file yet. The copy appears at once and is complete. If the seed can't be
+  /// opened, no file is made.
   ///
   /// - Throws: `Realm.Error`.
   static func copy(_ configuration: Realm.Configuration) throws {
@@ -18,7 +18,7 @@ enum SeedFile {
         "There is no seed file \(seed.path) to begin \(target.path) with; set seedFilePath to one that is there.",
         path: seed.path)
     }
-    // The copy is made of the file that a symbolic link leads to.
+    // If the seed is a symbolic link, the file to which it leads is copied.
     let source = seed.resolvingSymlinksInPath().path
     let key = configuration.encryptionKey.map { Array($0) }
     try Realm.Error.wrapping { () throws(StorageError) in try Database.judge(path: source, encryptionKey: key)
@@ -31,9 +31,9 @@ enum SeedFile {
         of: source, made: copy, at: target.path, encryptionKey: key,
         history: configuration.syncing == nil ? .local : .synced)
     } catch {
-      // Folders that are not empty stay.
+      // Folders that are not empty are not removed.
       for folder in made.reversed() { rmdir(folder.path) }
-      // Another process was faster, and has made the file.
+      // If the file exists, another process was faster and has made it.
       guard !files.fileExists(atPath: target.path) else { return }
       if case .otherHistory(let isSynced, _)? = error as? StorageError {
         throw Realm.Error(
@@ -50,7 +50,7 @@ enum SeedFile {
     }
   }
 
-  /// Makes a folder with those above it. Returns the folders that were missing, the outermost first.
+  /// Makes a folder and those above it. Returns the folders that were missing, the outermost first.
   private static func makeFolder(_ folder: URL) throws -> [URL] {
     var missing: [URL] = []
     var next = folder

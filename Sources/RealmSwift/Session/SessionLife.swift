@@ -1,13 +1,13 @@
 import RealmStorage
 import Synchronization
 
-/// Keeps a session for realms and collections, which refer to it from outside. Objects come and go more often: they are only
-/// counted.
+/// Keeps a session for realms and collections, which refer to it from outside. Objects come and go more often, so they
+/// are only counted.
 ///
-/// The session refers weakly to its last life, and nothing refers weakly to the session. Counting the references to an object
-/// takes several times as long once there is a weak one to it, and the session is used at every read.
+/// The session refers weakly to its last life, and nothing refers weakly to the session. If there is a weak reference
+/// to an object, counting the references to it takes several times as long, and the session is used at every read.
 final class SessionLife: @unchecked Sendable {
-  // Sendable: a life never changes, and the session is used by its owner only.
+  // Sendable: a life never changes, and only the owner of the session uses the session.
   let session: RealmSession
 
   init(_ session: RealmSession) {
@@ -18,37 +18,40 @@ final class SessionLife: @unchecked Sendable {
   deinit { session.removeHolder() }
 }
 
-/// Watches the versions that a session shows, for its observers. It is used by the session's scheduler.
+/// Watches the versions that a session shows, on behalf of the observers of the session. Only the scheduler of the
+/// session uses it.
 protocol SessionWatcher: AnyObject {
-  /// Whether the watcher moves the session to newer versions, together with its calls. Nobody else does then.
+  /// Whether the watcher moves the session to newer versions when it calls its observers. Nothing else moves the
+  /// session then.
   var movesSession: Bool { get }
   /// The rows that a plan finds in the version that the session shows, if they are known from an observer.
   func order(of plan: RowPlan) -> RowOrder?
-  /// A write transaction is about to begin.
+  /// Called when a write transaction is about to begin.
   func willWrite()
-  /// The session is about to show another version.
+  /// Called when the session is about to show another version.
   func willMove()
-  /// The session shows another version, also after its own commit.
+  /// Called when the session shows another version, also after its own commit.
   func didMove()
-  /// The session moves by itself from now on.
+  /// Called when the session moves by itself from now on.
   func catchUp()
-  /// There is a newer version, and the session does not move by itself.
+  /// Called when there is a newer version and the session does not move by itself.
   func isBehind()
-  /// What was read of the session is invalid.
+  /// Called when everything that was read of the session has become invalid.
   func didInvalidate()
 }
 
 /// Watches the versions of an open file.
 protocol FileWatcher: AnyObject, Sendable {
-  /// There is a newer version. May be called on any thread.
+  /// Called when there is a newer version, on any thread.
   func didCommit()
-  /// The database will be closed when this has returned.
+  /// Called before the database is closed, which happens when this has returned.
   func fileWillClose()
   /// Returns when no observer that has ended keeps the file open any more.
   func settle()
 }
 
-/// The fate of a write transaction. If it is cancelled, the keys of the rows that it made are given again.
+/// The fate of a write transaction. If the transaction is cancelled, the keys of the rows that it made are given again
+/// to other rows.
 final class TransactionFate: Sendable {
   private let cancelled = Atomic<Bool>(false)
 
@@ -58,15 +61,16 @@ final class TransactionFate: Sendable {
 
 /// Counts the holders of a session.
 ///
-/// The count is an object of its own, so that code which looks for a session that may be ending need not touch the session.
+/// The count is a separate object, so that code which looks for a session that may be ending need not touch the
+/// session.
 final class HolderCount: Sendable {
   private let count = Atomic<Int>(0)
 
-  /// Adds a holder. The caller has another one, or makes the first.
+  /// Adds a holder. The caller is the first holder, or there must be another holder already.
   @inline(__always)
   func add() { count.wrappingAdd(1, ordering: .relaxed) }
 
-  /// Adds a holder for a caller that has none. Returns false if the last holder has gone.
+  /// Adds a holder although the caller has none. Returns false if the last holder has gone.
   func tryToAdd() -> Bool {
     var known = count.load(ordering: .relaxed)
     while known > 0 {
@@ -78,7 +82,7 @@ final class HolderCount: Sendable {
     return false
   }
 
-  /// Removes a holder. Returns whether it was the last.
+  /// Removes a holder. Returns whether it was the last one.
   @inline(__always)
   func remove() -> Bool { count.wrappingSubtract(1, ordering: .acquiringAndReleasing).oldValue == 1 }
 }

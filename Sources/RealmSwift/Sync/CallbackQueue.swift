@@ -7,7 +7,7 @@ import Synchronization
 /// `realm.sync.callbacks`.
 enum CallbackQueue {
   private enum Place {
-    /// It is not known yet whether the program serves the main queue. The calls wait here until it is.
+    /// It is not known yet whether the program serves the main queue. The calls wait here until that is known.
     case unknown([@Sendable () -> Void])
     case main
     case other

@@ -42,9 +42,9 @@ struct ProgressNotifier: Sendable {
   ///   - total: the work that is done plus the known rest. A value less than `done` counts as `done`.
   ///   - isKnown: whether the figures say how much there is to do. They do not before the session has counted the waiting
   ///     commits, or the server has said what it has; nothing is reported until then.
-  ///   - pendingQuerySet: whether the figures belong to an older query set than the newest one at the registration of the block,
-  ///     because the server has not begun to send the objects of that one. A block for outstanding downloads waits for it, until
-  ///     something was reported. Other blocks ignore it.
+  ///   - pendingQuerySet: whether the figures belong to an older query set than the one that was newest when the block
+  ///     was registered. Then the server has not begun to send the objects of the newer set. A block for outstanding
+  ///     downloads waits for that, until something was reported. Other blocks ignore it.
   /// - Returns: the share to report, nil for none; and whether nothing more will be reported.
   mutating func update(
     done: UInt64, total: UInt64, isKnown: Bool, pendingQuerySet: Bool

@@ -2,7 +2,7 @@ import Dispatch
 import RealmSyncClient
 import Synchronization
 
-/// Calls the blocks that follow the progress of a session. They are called one after another on the queue `realm.sync.progress`.
+/// Calls the blocks that follow the progress of a session, one after another, on the queue `realm.sync.progress`.
 final class ProgressReports: Sendable {
   private struct Figures {
     var done: UInt64 = 0

@@ -86,7 +86,7 @@ extension Refusal.Reason {
 }
 
 extension SyncedFileProblem {
-  /// Whether somebody has to do something although the session keeps trying.
+  /// Whether a person has to act, although the session keeps trying.
   var needsSomebody: Bool {
     switch self {
     case .barred: true

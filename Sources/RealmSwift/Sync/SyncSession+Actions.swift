@@ -14,8 +14,8 @@ extension SyncSession {
       .clientResetError, text, action: SyncError.ActionToken { app.perform(action) }, recoveryPath: copy)
   }
 
-  /// The action that deletes the file: when the app asks for it, or if the file is open then, when the app is started the next
-  /// time. Nil if there is no file.
+  /// The action that deletes the file when the app asks for it. If the file is open then, it is deleted when the app is
+  /// started the next time. Nil if there is no file.
   var deletion: SyncError.ActionToken? {
     guard let app = sync.user.appIfThere, let action = action(copy: nil) else { return nil }
     return SyncError.ActionToken {
@@ -24,7 +24,8 @@ extension SyncSession {
     }
   }
 
-  /// The action for this file, which no other file at its path gets; nil if the realm is in memory or its file can't be read.
+  /// The action for this file, which spares any other file at its path; nil if the realm is in memory or its file can't
+  /// be read.
   private func action(copy: String?) -> FileAction? {
     guard !file.isInMemory else { return nil }
     do throws(StorageError) {

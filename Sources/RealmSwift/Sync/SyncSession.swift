@@ -13,10 +13,10 @@ public final class SyncSession: Sendable {
   private struct Status {
     var isPaused = false
     var isLoggedIn: Bool
-    /// Whether an error has ended it. It starts again when it is resumed, or when the user logs in.
+    /// Whether an error has ended the session. It starts again when it is resumed, or when the user logs in.
     var hasFailed = false
     var isEnded = false
-    /// Whether it ends when all is uploaded, unless a realm is open then.
+    /// Whether the session ends when everything is uploaded, unless a realm is open then.
     var waitsToEnd = false
     /// The path to which the file will be moved; nil if none was chosen yet.
     var recoveredPath: String?
@@ -63,7 +63,7 @@ public final class SyncSession: Sendable {
   /// Connects if the user is logged in and the app has not suspended the session; otherwise ends the connection.
   private func follow(because problem: SyncedFileProblem = .stopped) {
     core.inTurn { [self] in
-      // The latest decision counts, whichever thread has asked.
+      // The state is read here, so that the latest decision counts, whichever thread has asked.
       if isToRun { core.startInTurn() } else { core.stopInTurn(because: problem) }
     }
   }
@@ -112,7 +112,7 @@ public final class SyncSession: Sendable {
     guard isNew else { return }
     become(.disconnected)
     core.inTurn { [self] in
-      // This happens even if the app has resumed the session in the meantime: those who wait have to be told.
+      // This happens even if the app has resumed the session in the meantime, because all waits have to be told.
       core.stopInTurn()
       if isToRun { core.startInTurn() }
     }
@@ -242,7 +242,7 @@ public final class SyncSession: Sendable {
     follow()
   }
 
-  /// Takes a log-out of the user.
+  /// Handles a log-out of the user.
   ///
   /// - Parameter reason: why the server has ended the log-in; nil if the app has logged the user out.
   func userDidLogOut(because reason: String?) {
@@ -268,7 +268,8 @@ public final class SyncSession: Sendable {
 
   // MARK: - The end
 
-  /// Ends the session when all is uploaded, unless a realm is opened in the meantime. It is called in the session's queue.
+  /// Ends the session when everything is uploaded, unless a realm is opened in the meantime. Must be called on the
+  /// session's queue.
   fileprivate func endWhenUploaded() {
     guard state == .active else { return endIfUnused() }
     let isFirst = status.withLock { status in

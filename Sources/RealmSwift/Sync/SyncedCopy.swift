@@ -72,8 +72,8 @@ struct SyncedCopy {
     }
   }
 
-  /// The newest version of the file; for a frozen realm the version that it reads. A live realm may not have moved yet to the
-  /// version in which all changes are uploaded.
+  /// The newest version of the file; for a frozen realm, the version that it reads. A live realm may not have moved yet
+  /// to the version in which all changes are uploaded.
   private func newestVersion() throws -> Snapshot {
     if session.isFrozen { return try currentVersion() }
     return try Realm.Error.wrapping { () throws(StorageError) in try session.file.database.snapshot() }

@@ -63,7 +63,7 @@ extension Realm {
   ) -> AsyncTransactionId {
     let session = session
     session.checkCanWait()
-    // The realm is used where its session is, which is where the turn is taken.
+    // The realm is used only in the scheduler of its session, because the turn is taken there.
     nonisolated(unsafe) let realm = self
     let id = session.asyncWrites.nextID()
     return session.asyncWrites.wait(session, as: id) { turn in realm.take(turn, id, body, onFailure) }.id
@@ -84,7 +84,7 @@ extension Realm {
       do {
         let most = view.configuration.maximumNumberOfActiveVersions
         guard try session.beginIfFree(isTurn: true, whereVersions: most) else {
-          // Somebody else has taken the lock in the meantime.
+          // Another transaction has taken the write lock in the meantime.
           nonisolated(unsafe) let realm = self
           _ = session.asyncWrites.wait(session, as: id, again: true) { turn in
             realm.take(turn, id, body, onFailure)
@@ -100,14 +100,16 @@ extension Realm {
     }
   }
 
-  /// Commits the open write transaction: all realms see the commit when this returns. Another thread waits for the disk.
+  /// Commits the open write transaction: all realms see the commit when this returns. Another thread waits for the
+  /// disk.
   ///
   /// - Parameters:
-  ///   - allowGrouping: whether the disk may be waited for once for this commit and for those of the transactions that wait for
-  ///     their turn on this realm. A loss of power before that takes back all of these commits together.
-  ///   - onComplete: is called on the thread, queue or actor of this realm, with nil when the commit survives a loss of power,
-  ///     and with a `Realm.Error` if the transaction could not be committed: then nothing was written. If the disk fails after
-  ///     the commit, the error says that other realms may have seen the commit, and whether it is kept is known when the file is opened again.
+  ///   - allowGrouping: whether the disk may be waited for once for this commit and for those of the transactions that
+  ///     wait for their turn on this realm. A loss of power before that takes back all of these commits together.
+  ///   - onComplete: is called on the thread, queue or actor of this realm, with nil when the commit survives a loss of
+  ///     power, and with a `Realm.Error` if the transaction could not be committed: then nothing was written. If the
+  ///     disk fails after the commit, the error says that other realms may have seen the commit, and whether it is kept
+  ///     is known when the file is opened again.
   /// - Precondition: a write transaction is open; otherwise the same as for `writeAsync`.
   /// - Returns: an id with which `cancelAsyncWrite(_:)` keeps `onComplete` from being called.
   @discardableResult
@@ -147,16 +149,18 @@ extension Realm {
 
   // MARK: - Tasks
 
-  /// Calls `block` in a write transaction when it is its turn, and commits the transaction; if `block` throws, nothing is changed
-  /// and the error is thrown on. While others write and while the disk is waited for, the task is suspended and the actor is free
-  /// for other tasks. Tasks take turns in the order in which they came.
+  /// Calls `block` in a write transaction when it is its turn, and commits the transaction; if `block` throws, nothing
+  /// is changed and the error is thrown on. While others write and while the disk is waited for, the task is suspended
+  /// and the actor is free for other tasks. Tasks take turns in the order in which they came.
   ///
   /// The block runs without interruption: nothing else on the actor sees a part of its changes.
   ///
   /// - Throws: what `block` throws; `CancellationError` if the task was cancelled before its turn; `Realm.Error` if the
-  ///   transaction could not be begun or committed. In these cases nothing is written. If the disk fails after the commit, a
-  ///   `Realm.Error` says that other realms may have seen the commit, and whether it is kept is known when the file is opened again.
-  /// - Precondition: the realm belongs to the actor that calls, and is neither frozen nor read-only. Otherwise the program stops.
+  ///   transaction could not be begun or committed. In these cases nothing is written. If the disk fails after the
+  ///   commit, a `Realm.Error` says that other realms may have seen the commit, and whether it is kept is known when
+  ///   the file is opened again.
+  /// - Precondition: the realm belongs to the actor that calls, and is neither frozen nor read-only. Otherwise the
+  ///   program stops.
   @discardableResult
   public func asyncWrite<Result>(
     _isolation actor: isolated any Actor = #isolation, _ block: () throws -> Result

@@ -127,7 +127,8 @@ extension Realm {
 
     fileprivate init() {}
 
-    /// Returns whether the callback is to be called: once, and not after the end.
+    /// Ends the opening, and returns whether the callback is to be called. That is true once. It is false if the
+    /// opening was cancelled before the sync of the file was known.
     fileprivate func finish() -> Bool {
       shared.state.withLock { state in
         if state.isOver || (state.isCancelled && state.sync == nil) { return false }
@@ -160,7 +161,7 @@ extension Realm {
       if isCancelled { stop() }
     }
 
-    /// Calls `body` with what syncs the file, now or as soon as that is known.
+    /// Calls `body` with the sync of the file, now or as soon as it is known.
     func whenSynced(_ body: @escaping @Sendable (any FileSync) -> Void) {
       let sync = shared.state.withLock { state in
         if state.sync == nil, !state.isOver { state.followers.append(body) }
@@ -181,7 +182,7 @@ extension Realm {
   }
 }
 
-/// Opens files on a thread that may wait: for the transactions of others, a migration or a compaction.
+/// Opens files on threads that may block, because opening may wait for other transactions, a migration or a compaction.
 private enum FileOpener {
   private static let queue = DispatchQueue(label: "io.realm.open", attributes: .concurrent)
 

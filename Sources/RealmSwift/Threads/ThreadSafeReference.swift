@@ -92,9 +92,9 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
 
 /// The name of an object or collection of a file. It belongs to no version and to no thread.
 private final class Named<Confined: ThreadConfined>: Sendable {
-  /// The object or collection in a session that only names it, with the version in which it was there.
+  /// The object or collection in a session that only names it, and the version in which it existed.
   struct Content: @unchecked Sendable {
-    // Sendable: nothing of it changes, and nothing is read with it.
+    // Sendable: the content never changes, and nothing is read through it.
     let confined: Confined
     let version: UInt64
     let names: SessionLife

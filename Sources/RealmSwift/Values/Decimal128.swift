@@ -228,7 +228,7 @@ extension Decimal128: _Scalar, _QueryNumeric, MinMaxType, AddableType, SortableT
     // Whole numbers and `Decimal` come before NSNumber, which a cast may take them for.
     case let number as any BinaryInteger: DecimalNumber(parsing: number.description).map { Decimal128($0) }
     case let number as Decimal: DecimalNumber(parsing: number.description).map { Decimal128($0) }
-    // NSNumber comes before the number types, since a truth value would pass for one of them.
+    // NSNumber comes before the number types, because a truth value would pass for a number.
     case let number as NSNumber: isTruthValue(number) ? nil : Decimal128(number: number)
     case is Bool: nil
     case let number as Double: Decimal128(DecimalNumber(number))

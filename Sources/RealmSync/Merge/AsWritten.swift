@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension [Instruction] {
-  /// The effects of instructions that all took effect as they were written.
+  /// The effects of instructions if all of them took effect as they were written.
   package func asWritten(_ context: MergeContext) -> [Effect] {
     var effects: [Effect] = []
     for instruction in self {
@@ -26,12 +26,12 @@ extension [Instruction] {
 }
 
 extension [Effect] {
-  /// Whether the effects are those of the instructions as they were written: their writer has them already.
+  /// True if the effects are those of the instructions as they were written. The writer then has the effects already.
   package func areAsWritten(_ instructions: [Instruction], _ context: MergeContext) -> Bool {
     let written = instructions.asWritten(context)
     return written.count == count
       && zip(self, written).allSatisfy { done, written in
-        // What else is known of a position its writer works out as the server does.
+        // The writer works out the other facts of a position in the same way as the server.
         done.instruction == written.instruction && (done.order.map { $0.dead == .none && !$0.isLost } ?? true)
       }
   }

@@ -2,13 +2,15 @@ import RealmStorage
 
 /// The order of a list: its elements, and between them the positions that are not in force any more.
 ///
-/// Where a new position goes is a function of this order and of the neighbours that its writer saw. Concurrent inserts at one place stand in the order of their stamps, the earlier first;
-/// runs of one writer stay together; nothing depends on records that the writer had acknowledged.
+/// The place of a new position depends on this order and on the neighbours that its writer saw. Concurrent insertions
+/// at one place stand in the order of their stamps, the earlier first, and runs of one writer stay together. Nothing
+/// depends on records that the writer had acknowledged.
 struct ListOrder {
   let list: EditedList
   let records: ListRecords
 
-  /// A place in the order. At offset 0 it is the element at that rank, or the beginning of the list at rank -1; else one of the chain behind it.
+  /// A location in the order. At offset 0 it is the element at that rank, or the beginning of the list at rank -1. At
+  /// another offset it is a position in the chain behind that element.
   struct Location: Comparable {
     var rank: Int
     var offset: Int
@@ -22,7 +24,7 @@ struct ListOrder {
 
   // MARK: - Walking
 
-  /// The element whose chain lies behind a rank; none before the first.
+  /// The element at a rank, behind which its chain lies; `.none` before the first element.
   func anchor(_ rank: Int) throws(StorageError) -> ElementID {
     rank < 0 ? .none : try list.element(at: rank).id
   }
@@ -38,7 +40,7 @@ struct ListOrder {
     return Location(rank: location.rank - 1, offset: try records.chain(try anchor(location.rank - 1)).count)
   }
 
-  /// The position at a location that is not the beginning.
+  /// The position at a location, which must not be the beginning.
   private func position(at location: Location) throws(StorageError) -> ListPosition {
     if location.offset == 0 {
       let (element, id) = try list.element(at: location.rank)
@@ -50,7 +52,7 @@ struct ListOrder {
     return ListPosition(element: link.element, id: link.id, end: 0, anchor: try anchor(location.rank))
   }
 
-  /// Where a position stands; nil for one that there is not.
+  /// The location of a position; nil if the order does not have the position.
   private func location(of position: ListPosition) throws(StorageError) -> Location? {
     if position.isInForce {
       guard let rank = try list.rank(of: position.element) else { return nil }
@@ -73,7 +75,7 @@ struct ListOrder {
     return Location(rank: rank, offset: 0)
   }
 
-  /// Whether there is a position, or an element, of an id.
+  /// True if there is a position or an element with the id.
   func contains(_ id: ElementID) throws(StorageError) -> Bool {
     if try list.rank(of: id) != nil { return true }
     let element = try records.element(ofPosition: id)
@@ -82,7 +84,8 @@ struct ListOrder {
     return try list.rank(ofPlace: id) != nil
   }
 
-  /// The position of an element as the writer saw it: its own latest one that it had not acknowledged, else that which was in force at its base.
+  /// The position of an element as the writer saw it. This is the writer's own latest position that it had not
+  /// acknowledged, or else the position that was in force at its base.
   private func positionSeen(
     _ element: ElementID, _ context: MergeContext
   ) throws(StorageError) -> ListPosition? {
@@ -111,7 +114,7 @@ struct ListOrder {
     return own ?? atBase ?? any
   }
 
-  /// That of two which stands further behind.
+  /// The one of two positions that stands further behind.
   private func later(_ one: ListPosition?, _ other: ListPosition) throws(StorageError) -> ListPosition {
     guard let one, let here = try location(of: one), let there = try location(of: other), there < here else {
       return other
@@ -125,7 +128,7 @@ struct ListOrder {
 
   // MARK: - Placing
 
-  /// Where a new position goes, directly behind a location, and what is recorded of it.
+  /// The place of a new position, directly behind a location, and what is recorded of the position.
   struct Placement {
     var behind: Location
     var parent: ElementID
@@ -137,9 +140,9 @@ struct ListOrder {
   private struct Gap {
     var left: Location
     var right: Location
-    /// The position at the left; none at the beginning.
+    /// The id of the position at the left; none at the beginning.
     var leftID: ElementID
-    /// The position at the right, where the writer named one that stands behind the left one.
+    /// The position at the right, if the writer named one and it stands behind the left one.
     var rightPosition: ListPosition?
   }
 
@@ -153,7 +156,8 @@ struct ListOrder {
     if found == nil { rightPosition = nil }
     var gap = Gap(left: .beginning, right: found ?? end, leftID: .none, rightPosition: rightPosition)
     if left != .none {
-      // A neighbour whose own insert was refused: directly before the right one, else at the end.
+      // The left neighbour may be an element whose insertion was refused. The new position then goes directly before
+      // the right neighbour, or to the end.
       gap.left = try previous(gap.right)
       if let position = try positionSeen(left, context), let seen = try location(of: position) {
         gap.left = seen
@@ -168,7 +172,8 @@ struct ListOrder {
     behind left: ElementID, before right: ElementID, _ context: MergeContext
   ) throws(StorageError) -> Placement {
     let gap = try gap(left, right, context)
-    // The right neighbour was itself inserted right of the left one: the writer writes backwards.
+    // If the right neighbour was itself inserted directly right of the left one, the new position hangs on it, because
+    // the writer writes backwards.
     let hangs = gap.rightPosition.flatMap { $0.record != nil && $0.left == gap.leftID ? $0 : nil }
     var placement = Placement(
       behind: gap.left, parent: hangs?.id ?? gap.leftID, isLeftOfParent: hangs != nil, left: gap.leftID)
@@ -180,7 +185,8 @@ struct ListOrder {
     return placement
   }
 
-  /// From the left neighbour to the right, past all that hangs on concurrent positions which count as earlier.
+  /// Searches from the left neighbour to the right, past everything that hangs on concurrent positions which count as
+  /// earlier.
   private func behindEarlier(_ gap: Gap, _ context: MergeContext) throws(StorageError) -> Location {
     var roots: [ElementID: Location] = [:]
     var best = gap.left
@@ -188,7 +194,7 @@ struct ListOrder {
     while here < gap.right {
       let position = try position(at: here)
       if context.hasSeen(position.record) {
-        // One that has ended, for the writer too, is passed over.
+        // The search passes a position that the writer has seen if it has ended.
         if position.isInForce { break }
       } else {
         let root = try self.position(at: root(of: here, position, gap, context, &roots))
@@ -196,7 +202,8 @@ struct ListOrder {
           if context.isEarlier(than: root.record) { break }
           best = here
         } else {
-          // It was written right of something else, which lies ended in the gap, or stops here.
+          // The search goes on if the root was written behind a position that lies ended in the gap. Otherwise it stops
+          // here.
           let standing = root.left == .none ? Location.beginning : try location(ofID: root.left)
           guard root.left != .none, standing.map({ $0 > gap.left }) ?? true else { break }
         }
@@ -206,7 +213,8 @@ struct ListOrder {
     return best
   }
 
-  /// From the right neighbour, which is the writer's own, to the left, past positions that hang on it and count as later.
+  /// Searches from the right neighbour, which is the writer's own, to the left, past positions that hang on it and
+  /// count as later.
   private func behindForBackwardRun(
     _ gap: Gap, _ right: ListPosition, _ context: MergeContext
   ) throws(StorageError) -> Location {
@@ -227,7 +235,7 @@ struct ListOrder {
     return best
   }
 
-  /// The outermost position in the gap that the writer has not seen, below which another one hangs.
+  /// The outermost ancestor of a position, among the positions in the gap that the writer has not seen.
   private func root(
     of start: Location, _ first: ListPosition, _ gap: Gap, _ context: MergeContext,
     _ roots: inout [ElementID: Location]
@@ -254,9 +262,9 @@ struct ListOrder {
 
   // MARK: - Changing
 
-  /// The element that is shown to the left of a location, and the ended position there, or none.
+  /// The visible element to the left of a location, and the ended position there, or none.
   ///
-  /// - Parameter moved: the rank of an element that goes elsewhere; its position ends where it is.
+  /// - Parameter moved: the rank of an element that is being moved. Its present position ends and stays where it is.
   func neighbours(
     _ location: Location, without moved: Int? = nil
   ) throws(StorageError) -> (element: ElementID, dead: ElementID) {
@@ -269,7 +277,8 @@ struct ListOrder {
     return (element, location.offset == 0 ? .none : try records.chain(element)[location.offset - 1].id)
   }
 
-  /// The offset in the chain behind an element that is directly behind an ended position, if that stands there.
+  /// The offset directly behind an ended position in the chain of an element; 0 if the chain does not have the
+  /// position.
   func offset(behind dead: ElementID, _ element: ElementID) throws(StorageError) -> Int {
     guard dead != .none, let index = try records.chain(element).firstIndex(where: { $0.id == dead }) else {
       return 0
@@ -277,7 +286,7 @@ struct ListOrder {
     return index + 1
   }
 
-  /// Notes a position in force that was put behind an element, in its chain.
+  /// Records a position in force that was inserted behind an element, at an offset of its chain.
   func noteInserted(
     _ position: ListPosition, behind element: ElementID, offset: Int
   ) throws(StorageError) {
@@ -288,7 +297,7 @@ struct ListOrder {
     try records.set(Array(chain[..<offset]), behind: element)
   }
 
-  /// Notes a position that was never in force, or is not any more.
+  /// Records a position that was never in force, or is not in force any more.
   func noteEnded(
     _ position: ListPosition, behind element: ElementID, offset: Int
   ) throws(StorageError) {
@@ -300,7 +309,8 @@ struct ListOrder {
     try records.set(chain, behind: element)
   }
 
-  /// Notes that the position in force of an element ends. It stays where it is, behind the element to its left, and so does what stood behind it.
+  /// Records that the present position of an element ends. The position stays where it is, behind the element to its
+  /// left, and so do the positions that stood behind it.
   func noteEnd(of rank: Int, version: UInt64) throws(StorageError) {
     let (element, id) = try list.element(at: rank)
     let left = try anchor(rank - 1)
@@ -316,7 +326,7 @@ struct ListOrder {
 }
 
 extension MergeContext {
-  /// Whether the changeset counts as later than what a record tells, of another changeset.
+  /// True if the changeset counts as later than a decision of another changeset.
   fileprivate func isLater(than record: MergeRecord?) -> Bool {
     guard let record else { return false }
     return isEarlier((record.stamp, record.replica), (stamp, replica))

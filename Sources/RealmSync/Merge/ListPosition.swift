@@ -1,27 +1,29 @@
 import RealmStorage
 
-/// A place in a list that an insert or a move made. A position that is not in force any more stays where it was, invisible: writers who had not seen its end name it as a neighbour.
+/// A place in a list that an insertion or a move made. A position that is not in force any more stays where it was,
+/// invisible, because writers that had not seen its end name it as a neighbour.
 struct ListPosition: Sendable, Equatable {
   var element: ElementID
-  /// Of an element that was never moved its own id.
+  /// The id of the position. For an element that was never moved it is the id of the element.
   var id: ElementID
-  /// Nil of one that was made so long ago that everybody has seen it.
+  /// The decision that made the position; nil if it was made so long ago that every writer has seen it.
   var record: MergeRecord?
   var parent = ElementID.none
   var isLeftOfParent = false
   /// The position that was the left neighbour when this one was written.
   var left = ElementID.none
-  /// The version of what ended it; nil while it is in force.
+  /// The version of the changeset that ended the position; nil while it is in force.
   var end: UInt64?
-  /// One that has ended stands behind this element, or at the beginning of the list.
+  /// The element behind which an ended position stands, or none for the beginning of the list.
   var anchor = ElementID.none
 
   var isInForce: Bool { end == nil }
 }
 
-/// What is known of the positions of one list beside their elements.
+/// The records of the positions of one list.
 ///
-/// Positions that have ended stand behind the elements of the list, in chains: the chain of an element lies between it and the next one.
+/// Positions that have ended stand behind the elements of the list, in chains. The chain of an element lies between it
+/// and the next element.
 final class ListRecords {
   /// An entry of a chain.
   struct Link: Equatable {
@@ -29,12 +31,12 @@ final class ListRecords {
     var id: ElementID
   }
 
-  /// That of the object which holds the list; it holds this.
+  /// The records of the object that contains the list. They own this object.
   private unowned let source: ObjectRecords
   private let place: [UInt8]
   private var positions: [ElementID: [ListPosition]] = [:]
   private var chains: [ElementID: [Link]] = [:]
-  /// The elements of positions that moves made.
+  /// The elements of the positions that moves made, by the ids of the positions.
   private var moved: [ElementID: ElementID] = [:]
   private var changedPositions: Set<ElementID> = []
   private var changedChains: Set<ElementID> = []
@@ -42,7 +44,7 @@ final class ListRecords {
 
   init(_ place: [UInt8], _ source: ObjectRecords) { (self.place, self.source) = (place, source) }
 
-  /// The positions of an element that are recorded, or have ended.
+  /// The positions of an element that have a record or have ended.
   func positions(of element: ElementID) throws(StorageError) -> [ListPosition] {
     if let known = positions[element] { return known }
     let found = try source.positions(of: element, inList: place)
@@ -85,9 +87,9 @@ final class ListRecords {
     madeByMoves.insert(position.id)
   }
 
-  /// Puts a chain behind an element.
+  /// Sets the chain behind an element.
   ///
-  /// - Parameter moved: those of its positions that stood elsewhere.
+  /// - Parameter moved: the positions of the chain that stood in another chain before.
   func set(
     _ chain: [Link], behind anchor: ElementID, moved: some Sequence<Link> = []
   ) throws(StorageError) {
@@ -100,7 +102,7 @@ final class ListRecords {
     changedChains.insert(anchor)
   }
 
-  /// Puts what was changed where it is kept.
+  /// Passes the changed records on to the records of the object.
   func store() {
     for element in changedPositions {
       source.store(positions[element] ?? [], of: element, inList: place)

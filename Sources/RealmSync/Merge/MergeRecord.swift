@@ -1,31 +1,32 @@
 import RealmStorage
 
-/// What decided a place last: a changeset, by the order of its arrival and by its stamp.
+/// The last decision on a place: the changeset that made it, with its version in the log and its stamp.
 struct MergeRecord: Sendable, Equatable {
-  /// The stamp by which the changeset is decided, whoever else's clock runs ahead.
+  /// The stamp by which the changeset is decided. It is bounded if the clock of its writer ran ahead.
   var stamp: Stamp
-  /// The replica that made it, by its number in this file.
+  /// The replica that made the changeset, by its number in this file.
   var replica: UInt32
-  /// Its place in the log; of one that is not in the log yet a number beyond all versions.
+  /// The version of the changeset in the log. A changeset that is not in the log yet has a number beyond all versions.
   var version: UInt64
-  /// The value is that which a new object has where the program gave none.
+  /// True if the value is the default of a new object, to which the program gave no value.
   var isDefault = false
 }
 
-/// How a changeset is merged: who made it, what its writer had seen, and when.
+/// The context of a changeset that is merged: its writer, what the writer had seen, and its time.
 package struct MergeContext: Sendable {
   /// The replica that made the changeset, by its number in this file.
   package var replica: UInt32
-  /// The version of the log up to which the writer had seen all.
+  /// The version of the log up to which the writer had seen everything.
   package var base: UInt64
   package var stamp: Stamp
-  /// The version that the changeset is in the log, or a number beyond all versions.
+  /// The version of the changeset in the log, or a number beyond all versions.
   package var version: UInt64
-  /// The greatest counter of the ids that the replica has given so far: no list has an element of a greater one. Nil where that is not known.
+  /// The greatest counter of the ids that the replica has given so far. No list has an element of the replica with a
+  /// greater counter. The value is nil if that is not known.
   package var lastElement: UInt32?
-  /// The property that tells the partition of an object, and what it is in all that the writer makes.
+  /// The property that tells the partition of an object, and its value in all objects that the writer makes.
   package var partition: Partition?
-  /// The numbers of the replicas, which are the same everywhere, by their numbers in this file.
+  /// The global numbers of the replicas, by their numbers in this file.
   package var replicas: [UInt64]
 
   package struct Partition: Sendable, Equatable {
@@ -43,11 +44,12 @@ package struct MergeContext: Sendable {
     (self.partition, self.replicas) = (partition, replicas)
   }
 
-  /// A changeset that is in no log yet comes behind all that are, in the order of its sequence.
+  /// The version that stands for a changeset which is in no log yet. Such changesets come behind all versions of the
+  /// log, in the order of their sequences.
   package static func pendingVersion(_ sequence: UInt64) -> UInt64 { firstPending + sequence }
   private static let firstPending = UInt64(1) << 62
 
-  /// Whether no list has an element or a position of an id yet.
+  /// True if no list can have an element or a position with the id yet.
   func isNew(_ id: ElementID) -> Bool {
     guard let lastElement else { return false }
     return id.replica == replica && id.counter > lastElement
@@ -57,19 +59,23 @@ package struct MergeContext: Sendable {
     MergeRecord(stamp: stamp, replica: replica, version: version, isDefault: isDefault)
   }
 
-  /// Whether the writer had seen what was decided then. What has no record was decided so long ago that everybody has seen it.
+  /// True if the writer had seen the decision. A decision without a record was made so long ago that every writer has
+  /// seen it.
   func hasSeen(_ record: MergeRecord?) -> Bool {
     guard let record else { return true }
     return record.version <= base || record.replica == replica
   }
 
-  /// Whether the changeset counts as earlier than what a record tells. Of one changeset each instruction counts as later than those before it.
+  /// True if the changeset counts as earlier than a decision. An instruction counts as later than the instructions
+  /// before it in the same changeset.
   func isEarlier(than record: MergeRecord?) -> Bool {
     guard let record else { return false }
     return isEarlier((stamp, replica), (record.stamp, record.replica))
   }
 
-  /// Two replicas never tie: then their numbers decide. A replica without a number, which is this file before it was ever registered, comes last.
+  /// Compares two changesets by their stamps, and changesets with the same stamp by the numbers of their replicas, so
+  /// two replicas never tie. A replica without a number, which is this file before it was ever registered, counts as
+  /// the latest.
   func isEarlier(_ one: (stamp: Stamp, replica: UInt32), _ other: (stamp: Stamp, replica: UInt32)) -> Bool {
     one.stamp == other.stamp ? number(one.replica) < number(other.replica) : one.stamp < other.stamp
   }
@@ -79,11 +85,12 @@ package struct MergeContext: Sendable {
   }
 }
 
-/// What a changeset did to an object when it was merged: all that others apply, without deciding anything.
+/// What an instruction did to an object when it was merged, in a form that others apply without deciding anything.
 package struct Effect: Sendable, Equatable {
-  /// What happens. A value that was set has what others added to it. A new or moved element stands behind the element that is its left neighbour now.
+  /// The instruction that is carried out. A value that was set includes what others added to it. The left neighbour of
+  /// a new or moved element is its present left neighbour.
   package var instruction: Instruction
-  /// Of an element that is inserted or moved.
+  /// The order of an element that is inserted or moved.
   package var order: ElementOrder?
 
   package init(_ instruction: Instruction, order: ElementOrder? = nil) {
@@ -91,17 +98,18 @@ package struct Effect: Sendable, Equatable {
   }
 }
 
-/// Where a new position in a list stands, as later decisions need it.
+/// The place of a new position in a list, with what later decisions need.
 package struct ElementOrder: Sendable, Equatable {
-  /// The nearest position to its left that is not in force any more, up to the element that is its left neighbour; or none.
+  /// The nearest position to the left that is not in force any more, as far as the left neighbour; or none.
   package var dead: ElementID
-  /// The position that it hangs on.
+  /// The parent of the position: the position on which it hangs.
   package var parent: ElementID
-  /// It hangs on the left of its parent.
+  /// True if the position hangs on the left of its parent.
   package var isLeftOfParent: Bool
-  /// The position that was its left neighbour when it was written.
+  /// The position that was the left neighbour when the new position was written.
   package var left: ElementID
-  /// A later move of the element, or its end, had been decided: nothing is moved, and the position is not in force.
+  /// True if a later move of the element, or its end, had been decided before. Then nothing is moved, and the position
+  /// is not in force.
   package var isLost: Bool
 
   package init(
@@ -112,11 +120,11 @@ package struct ElementOrder: Sendable, Equatable {
   }
 }
 
-/// The changeset that decided something.
+/// The changeset that made a decision.
 package struct DecidedBy: Sendable, Hashable {
   package var version: UInt64
   package var stamp: Stamp
-  /// The number of its replica in the file, or in the step that tells it.
+  /// The number of its replica in the file, or in the step that tells the decision.
   package var replica: UInt32
 
   package init(version: UInt64, stamp: Stamp, replica: UInt32) {

@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// The records of all objects, in a tree of the file: what changesets decided, since the horizon.
+/// The records of all objects, in a tree of the file. They tell what changesets have decided since the horizon.
 package struct MergeRecords {
   package let tree: WritableTree
   package static let treeName = "sync.records"
@@ -9,7 +9,7 @@ package struct MergeRecords {
     tree = try transaction.tree(Self.treeName)
   }
 
-  /// Whether something is recorded of objects of a table. Their keys begin with its id.
+  /// True if an object of a table has a record. The keys of its records begin with the id of the table.
   package func hasAny(ofTable id: UInt32) throws(StorageError) -> Bool {
     var first: [UInt8] = []
     first.appendHighestFirst(id)
@@ -21,10 +21,11 @@ package struct MergeRecords {
     return found
   }
 
-  /// Forgets what everybody has seen: what was decided up to a version. Takes time in proportion to all records.
+  /// Forgets the decisions up to a version, because every writer has seen them. Takes time in proportion to all
+  /// records.
   package func trim(to horizon: UInt64) throws(StorageError) {
     var changes: [(key: [UInt8], value: [UInt8]?)] = []
-    /// The positions of one list that ended and are still kept.
+    /// The ended positions of one list that are kept.
     var ended: (list: [UInt8], links: Set<[UInt8]>) = ([], [])
     let damaged = tree.damaged
     try tree.forEach { (key, value) throws(StorageError) in
@@ -61,7 +62,7 @@ package struct MergeRecords {
         left = kept.isEmpty ? nil : kept.bytes
       case .moved:
         guard let link = [ListRecords.Link](value)?.first else { throw damaged }
-        // Of one in force the list itself tells it.
+        // The list itself has the element of a position in force.
         left = ended.list == place.list && ended.links.contains([link].bytes) ? value : nil
       }
       if left != value { changes.append((key, left)) }

@@ -2,10 +2,11 @@ import RealmStorage
 
 /// The rules of merging.
 ///
-/// An instruction decides by what its writer had not seen, and by what has no record: that everybody has seen. Deletions, and what empties a collection, win over all that is concurrent with
-/// them. Of concurrent writes of one value the one with the later stamp wins.
+/// A decision depends on what the writer of the instruction had not seen. A place without a record was decided so long
+/// ago that every writer has seen it. A deletion, and an instruction that empties a collection, win over everything
+/// that is concurrent with them. Of concurrent writes of one value, the one with the later stamp wins.
 extension MergedObject {
-  /// What an instruction does to the object as it stands; nothing where it is dead.
+  /// The effects of an instruction on the object in its present state; none if the instruction is dead.
   func decide(_ instruction: Instruction, _ context: MergeContext) throws(StorageError) -> [Effect] {
     switch instruction {
     case .create: return creation(context)
@@ -15,7 +16,7 @@ extension MergedObject {
       if let place = try object.place(path), try isReached(place, context) {
         return try decide(instruction, place, context)
       }
-      // What no object can have is told, whether or not it would have done anything.
+      // An instruction that no object of the table can have is reported, whether or not it would have had an effect.
       try check(instruction, try object.form(of: path))
       return []
     }
@@ -58,7 +59,7 @@ extension MergedObject {
 
   // MARK: - The way
 
-  /// Whether all that a place lies in has been there since the writer saw it.
+  /// True if everything in which a place lies has been there since the writer saw it.
   private func isReached(_ place: EditedPlace, _ context: MergeContext) throws(StorageError) -> Bool {
     guard object.isPresent, context.hasSeen(records.head.slot.kill) else { return false }
     for container in place.containers {
@@ -106,7 +107,7 @@ extension MergedObject {
     let record = try register(place)
     let wins: Bool
     if isDefault {
-      // A default never writes over what was seen or set.
+      // A default never overwrites a value that its writer had seen or that was set.
       if let record {
         wins =
           record.isDefault && !context.isEarlier(than: record)
@@ -124,12 +125,12 @@ extension MergedObject {
     return [Effect(.set(path, value.adding(adds), isDefault: isDefault))]
   }
 
-  /// Whether what was added counts as later than a value that is set now.
+  /// True if an addition counts as later than a value that is set now.
   private func isLater(_ add: AddRecord, _ context: MergeContext) -> Bool {
     context.isEarlier((context.stamp, context.replica), (add.record.stamp, add.record.replica))
   }
 
-  /// Forgets what was added to a value that is set now, but for what counts as later.
+  /// Forgets the additions to a value that is set now, except those that count as later.
   func forgetEarlierAdds(_ place: EditedPlace, _ context: MergeContext) throws(StorageError) {
     try records.forgetAdds(place, upTo: context.stamp) { isLater($0, context) }
   }
@@ -186,7 +187,7 @@ extension ElementOrder {
 }
 
 extension InstructionValue {
-  /// A whole number with what was added to it; any other value as it is.
+  /// A whole number plus the additions; any other value unchanged.
   fileprivate func adding(_ adds: [AddRecord]) -> InstructionValue {
     guard case .value(.int(let number)) = self else { return self }
     return .value(.int(adds.reduce(number) { $0 &+ $1.delta }))
@@ -194,7 +195,7 @@ extension InstructionValue {
 }
 
 extension MergeContext {
-  /// Whether a path leads to the property that tells the partition: a replica that has one can't change it.
+  /// True if a path leads to the property of the partition. A replica with a partition can't change that property.
   fileprivate func isPartition(_ path: InstructionPath) -> Bool {
     guard let partition else { return false }
     return path.steps.isEmpty && path.property.utf8.elementsEqual(partition.property.utf8)

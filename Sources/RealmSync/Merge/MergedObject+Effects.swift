@@ -1,11 +1,12 @@
 import RealmStorage
 
-/// Carries out what was decided, here or elsewhere.
+/// Carries out what was decided, here or on the server.
 extension MergedObject {
-  /// Does what a changeset did when it was decided, without deciding anything.
+  /// Carries out an effect of a changeset, without deciding anything.
   ///
-  /// - Parameter context: of the changeset, as it was decided.
-  /// - Throws: `.instructionDoesNotFit` where the object is not as it was when that was decided; `.limitExceeded`, `.corrupted`.
+  /// - Parameter context: the context of the changeset, as it was decided.
+  /// - Throws: `.instructionDoesNotFit` if the object differs from what it was at the decision; `.limitExceeded`,
+  ///   `.corrupted`.
   package func apply(_ effect: Effect, _ context: MergeContext) throws(StorageError) {
     let instruction = effect.instruction
     switch instruction {
@@ -24,7 +25,7 @@ extension MergedObject {
     }
   }
 
-  /// Does what a changeset of this file did, all of which took effect as it was written.
+  /// Carries out the instructions of a changeset of this file that all took effect as they were written.
   package func applyOwn(_ instructions: [Instruction], _ context: MergeContext) throws(StorageError) {
     let context = fitting(context)
     let neighbours = neighbours(in: instructions)
@@ -41,7 +42,7 @@ extension MergedObject {
     }
   }
 
-  /// By the ids that elements and moves give, their lists and the neighbours that their writer saw.
+  /// The lists, and the neighbours that the writer saw, by the ids that insertions and moves give.
   private func neighbours(
     in instructions: [Instruction]
   ) -> [ElementID: (path: InstructionPath, left: ElementID, right: ElementID)] {
@@ -147,7 +148,7 @@ extension MergedObject {
 }
 
 extension Instruction {
-  /// The id that it gives to an element, or to the place of one.
+  /// The id that the instruction gives to an element or to the place of an element; nil for other instructions.
   fileprivate var placedID: ElementID? {
     switch self {
     case .insert(_, let id, _, _, _), .move(_, _, let id, _, _): id
@@ -163,9 +164,10 @@ extension InstructionPath {
 }
 
 extension MergedObject {
-  /// Gives the object what it has elsewhere, in place of all that it has here.
+  /// Replaces the whole content of the object by what the server has.
   ///
-  /// - Parameter content: the instructions that make a new object so; nil where it is not there.
+  /// - Parameter content: the instructions that make a new object with that content; nil if the object does not exist
+  ///   there.
   package func replace(with content: [Instruction]?) throws(StorageError) {
     var rest = (content ?? [])[...]
     if object.isPresent {
@@ -176,9 +178,9 @@ extension MergedObject {
     for instruction in rest { try change(instruction) }
   }
 
-  /// Does what a changeset did when it was decided, where nothing needs to be known of that later.
+  /// Carries out an effect of a changeset without records, because no later decision needs them.
   package func applyUnrecorded(_ effect: Effect, _ context: MergeContext) throws(StorageError) {
-    // A move that had no effect leaves a position that is not in force, and nothing else.
+    // A move without an effect leaves only a position that is not in force.
     if effect.order?.isLost == true { return }
     let isNew = effect.instruction.placedID.map { context.isNew($0) } ?? false
     try change(effect.instruction, isNew: isNew)

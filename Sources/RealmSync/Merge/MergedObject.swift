@@ -1,21 +1,21 @@
 import RealmStorage
 
-/// An object that changesets are merged into. The same code decides on the server what a changeset does, and on a client what its own pending changesets do on top of what the server has
-/// decided.
+/// An object into which changesets are merged. The same code decides on the server what a changeset does, and on a
+/// client what its own pending changesets do on top of what the server has decided.
 ///
-/// The rows of the object are changed at once. What is recorded of it is kept once `store` is called.
+/// The rows of the object are changed at once. The records of the object are written by `store`.
 package final class MergedObject {
   private(set) package var object: EditedObject
   let records: ObjectRecords
-  /// What takes back each change of the rows, in the order of the changes.
+  /// The inverses of the changes of the rows, in the order of the changes.
   private var inverses: [[Instruction]] = []
   let keepsInverse: Bool
-  /// The object was made since then: to remove it takes back all that was done to it.
+  /// True if the object was made since the inverses began. To remove it then takes back all later changes of it.
   private var isMade = false
 
   /// - Parameters:
-  ///   - records: the tree that the records of all objects stand in.
-  ///   - keepsInverse: the changes of the rows may have to be taken back.
+  ///   - records: the tree with the records of all objects.
+  ///   - keepsInverse: true if the changes of the rows may have to be taken back.
   package init(
     _ object: EditedObject, records: MergeRecords, keepsInverse: Bool = true
   ) throws(StorageError) {
@@ -23,13 +23,15 @@ package final class MergedObject {
     self.records = try ObjectRecords(object.key, in: records.tree)
   }
 
-  /// What deleted the object, if that is known.
+  /// The changeset that deleted the object, if that is known.
   package var deletion: DecidedBy? {
     records.head.slot.kill.map { DecidedBy(version: $0.version, stamp: $0.stamp, replica: $0.replica) }
   }
 
-  /// How changesets are merged into this object. Null is no value that tells of what type a property is: a class that lacks the property of the partition does not get it from the null
-  /// partition, and all its objects count as having null in it. Nothing is to be set then.
+  /// The context in which changesets are merged into this object. A null value of the partition does not tell the type
+  /// of the partition's property. So a class without that property does not get it from the null partition, and all its
+  /// objects count as having null in it. In that case the returned context has no partition, because nothing has to be
+  /// set.
   package func fitting(_ context: MergeContext) -> MergeContext {
     guard let partition = context.partition, partition.value == .null,
       !object.hasProperty(partition.property)
@@ -41,8 +43,9 @@ package final class MergedObject {
 
   /// Merges an instruction: decides what it does, and does it.
   ///
-  /// - Returns: what it did; nothing where others had decided otherwise.
-  /// - Throws: `.instructionDoesNotFit` for one that no object of the table can be changed by, with nothing changed; `.limitExceeded`, `.corrupted`.
+  /// - Returns: the effects; none if others had decided otherwise.
+  /// - Throws: `.instructionDoesNotFit` for an instruction that can't change any object of the table, with nothing
+  ///   changed; `.limitExceeded`, `.corrupted`.
   package func merge(_ instruction: Instruction, _ context: MergeContext) throws(StorageError) -> [Effect] {
     let context = fitting(context)
     let effects = try decide(instruction, context)
@@ -50,10 +53,11 @@ package final class MergedObject {
     return effects
   }
 
-  /// Merges the creation of an object and the single values that are set directly behind it, where nobody has an object of the name and nothing is recorded of it: then all of them take effect.
-  /// They are written at once, which most new objects need.
+  /// Merges the creation of an object together with the single values that are set directly behind it. This is done if
+  /// the object does not exist and has no records, so that all of these instructions take effect. The values are
+  /// written at once, which most new objects need.
   ///
-  /// - Returns: how many instructions were merged, none where that is not so, and what they did.
+  /// - Returns: the number of merged instructions, and their effects. The number is 0 if the conditions do not hold.
   package func mergeCreation(
     _ instructions: [Instruction], _ context: MergeContext
   ) throws(StorageError) -> (count: Int, effects: [Effect]) {
@@ -76,7 +80,8 @@ package final class MergedObject {
 
   /// Creates the object with the single values that are set directly behind its creation.
   ///
-  /// - Returns: the ids of the columns, and whether each value is a default; nil, with nothing done, where they can't be written at once.
+  /// - Returns: the ids of the columns, and whether each value is a default. The result is nil, and nothing is done, if
+  ///   the values can't be written at once.
   func create(_ instructions: [Instruction]) throws(StorageError) -> (columns: [UInt16], areDefaults: [Bool])?
   {
     var (sets, values) = ([Bool](), [(property: String, value: Value)]())
@@ -91,35 +96,36 @@ package final class MergedObject {
     return (columns, sets)
   }
 
-  /// Keeps what was recorded.
+  /// Stores the records that were changed.
   package func store() throws(StorageError) { try records.store() }
 
-  /// Ends the changes of the rows: one that went is removed.
+  /// Ends the changes of the rows. The row of a deleted object is removed.
   package func finish() throws(StorageError) { try object.finish() }
 
-  /// The instructions that take back all changes of the rows since the beginning, in the order in which they are to be carried out.
+  /// The instructions that take back all changes of the rows since the inverses began, in the order in which they are
+  /// to be carried out.
   package var inverse: [Instruction] { inverses.reversed().flatMap(\.self) }
 
-  /// Begins anew with what is to be taken back.
+  /// Forgets the inverses. They begin anew with the next change.
   package func forgetInverse() {
     inverses.removeAll()
     isMade = false
   }
 
-  /// Forgets all that is recorded of the object.
+  /// Forgets all records of the object.
   package func forgetRecords() {
     records.clear([])
     records.setHead { $0 = HeadRecord() }
   }
 
-  /// Takes back all changes of the rows. What was recorded is not to be stored then.
+  /// Takes back all changes of the rows. The changed records must not be stored then.
   package func takeBack() throws(StorageError) {
-    // What stood in a place before stands there again: the place is free.
+    // A place in a list to which an element is moved back is free.
     for instruction in inverse { try object.apply(instruction, isNew: instruction.isMove) }
     inverses.removeAll()
   }
 
-  /// Changes the rows.
+  /// Changes the rows, and keeps the inverse if that is wanted.
   func change(_ instruction: Instruction, isNew: Bool = false) throws(StorageError) {
     guard keepsInverse else { return try object.apply(instruction, isNew: isNew) }
     guard !isMade else { return try object.apply(instruction, isNew: isNew) }
@@ -133,13 +139,14 @@ package final class MergedObject {
     ListOrder(list: try place.list(), records: records.list(place.key))
   }
 
-  /// What decided the value of a register last. An element was set when it was inserted.
+  /// The record of the last decision on the value of a register. If an element was never set, this is the record of its
+  /// insertion.
   func register(_ place: EditedPlace) throws(StorageError) -> MergeRecord? {
     if let record = try records.register(place) { return record }
     return try insertion(of: place)?.record
   }
 
-  /// What is recorded of an embedded object. One that is an element was made when it was inserted.
+  /// The record of an embedded object. An embedded object that is an element of a list was made by its insertion.
   func slot(_ place: EditedPlace) throws(StorageError) -> SlotRecord {
     try slot(place.key, insertion: place.kind == .embedded ? insertion(of: place) : nil)
   }
@@ -150,13 +157,13 @@ package final class MergedObject {
     return slot
   }
 
-  /// The position that the insertion of an element made.
+  /// The position that the insertion of an element made; nil if the place is no element or has no such record.
   private func insertion(of place: EditedPlace) throws(StorageError) -> ListPosition? {
     guard let element = place.element, let list = place.containers.last else { return nil }
     return try records.list(Array(place.key[..<list.keyLength])).position(element, of: element)
   }
 
-  /// What is recorded of the innermost object that a place lies in.
+  /// The record of the innermost object or embedded object in which a place lies.
   func enclosingObject(_ place: EditedPlace) throws(StorageError) -> SlotRecord {
     guard let index = place.containers.lastIndex(where: { $0.kind == .embedded }) else {
       return records.head.slot

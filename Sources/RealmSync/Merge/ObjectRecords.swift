@@ -1,52 +1,56 @@
 import RealmStorage
 
-/// What is recorded of an embedded object or a collection, and of the object itself.
+/// The record of an object, an embedded object or a collection.
 struct SlotRecord: Equatable {
-  /// What emptied it, or made it go: of all such the one with the latest stamp.
+  /// The decision that emptied or removed it. If there are several, the one with the latest stamp.
   var kill: MergeRecord?
-  /// What made it.
+  /// The decision that made it.
   var created: MergeRecord?
 }
 
-/// What was added to a number since it was set last, and could have to be added to a value that arrives late.
+/// An addition to a number since the number was set last. It may have to be added to a value that arrives late.
 struct AddRecord: Equatable {
   var record: MergeRecord
   var delta: Int64
 }
 
-/// The records of one object, as a changeset finds and changes them. What is changed is kept in memory until it is stored, and forgotten if it never is.
+/// The records of one object, as the merging of a changeset reads and changes them. Changes stay in memory until
+/// `store`. Without `store` they are lost.
 final class ObjectRecords {
   private let tree: WritableTree
-  /// The beginning of all keys of the object.
+  /// The key of the object, with which all its keys begin.
   private let prefix: [UInt8]
-  /// Of the object itself, and of its properties that hold one value each.
+  /// The record of the object itself, and those of its properties that hold one value each.
   private(set) var head: HeadRecord
   private var isHeadChanged = false
   private var changed: [[UInt8]: Change] = [:]
-  /// Beginnings of keys, and the turns that they began: what was set below them in earlier turns, or is stored, does not count any more. So to forget takes no time in proportion to what is forgotten.
+  /// The beginnings of keys that were cleared, with the turns that this began. What was set below such a beginning in
+  /// earlier turns, or is stored there, does not count any more. So clearing takes no time in proportion to what is
+  /// forgotten.
   private var cleared: [[UInt8]: Int] = [:]
-  /// The lengths of these.
+  /// The lengths of the keys of `cleared`.
   private var clearedLengths: Set<Int> = []
-  /// It is 0 until something is forgotten, and then a greater one each time.
+  /// The number of the present turn. It is 0 until something is cleared, and grows by 1 each time.
   private var turn = 0
   private var lists: [[UInt8]: (records: ListRecords, turn: Int)] = [:]
-  /// By places: the keys of adds that have come or changed, and the stamp up to which adds were forgotten. A value that is set looks at these alone.
+  /// The changes of additions, by place. A value that is set looks only at these among the additions that were changed
+  /// in memory.
   private var changedAdds: [[UInt8]: ChangedAdds] = [:]
 
   private struct ChangedAdds {
-    /// Those that are there.
+    /// The keys of the additions that were added or changed and still count.
     var keys: Set<[UInt8]> = []
-    /// Adds with an earlier stamp are gone.
+    /// The stamp before which all additions are forgotten.
     var forgotten: Stamp?
   }
 
   private struct Change {
-    /// Nil for what is removed.
+    /// The new value; nil if the record is removed.
     var value: [UInt8]?
     var turn: Int
   }
 
-  /// - Parameter object: `EditedObject.key`.
+  /// - Parameter object: the key of the object (`EditedObject.key`).
   init(_ object: [UInt8], in tree: WritableTree) throws(StorageError) {
     (self.tree, prefix) = (tree, object)
     let stored = try tree.value(for: object)
@@ -81,15 +85,17 @@ final class ObjectRecords {
     set(record.map { $0.bytes }, for: place.key + [RecordKey.Tag.register])
   }
 
-  /// What was added to a number, in no order.
+  /// The additions to a number, in no particular order.
   ///
-  /// - Parameter first: adds with an earlier stamp are left out; nil for all. The call takes time in proportion to the others, and to the adds that came since the records were stored.
+  /// - Parameter first: additions with an earlier stamp are left out; nil for all. The call takes time in proportion to
+  ///   the other additions, and to those that were added since the records were stored.
   func adds(_ place: EditedPlace, from first: Stamp?) throws(StorageError) -> [AddRecord] {
     try addsInOneValue(place).filter { $0.record.stamp >= first ?? $0.record.stamp }
       + storedApart(place, from: first).map(\.add)
   }
 
-  /// Notes what a changeset adds to a number: all of it is one sum. Takes O(log n) for n adds.
+  /// Records what a changeset adds to a number. All additions of a changeset to a number become one sum. Takes O(log n)
+  /// for n additions.
   func add(_ delta: Int64, _ record: MergeRecord, to place: EditedPlace) throws(StorageError) {
     let key = place.key + [RecordKey.Tag.add] + record.addKey
     var sum = delta
@@ -101,15 +107,15 @@ final class ObjectRecords {
     bytes.appendInteger(sum)
     changedAdds[place.key, default: ChangedAdds()].keys.insert(key)
     set(bytes, for: key)
-    // The next value that is set has to find this add, though it is as old as those that were forgotten.
+    // The next value that is set has to find this addition, though its stamp is as old as those of the forgotten ones.
     if let last = changedAdds[place.key]?.forgotten, record.stamp <= last {
       changedAdds[place.key]?.forgotten = nil
     }
   }
 
-  /// Forgets what was added, but for what counts as later than a value that is set now.
+  /// Forgets the additions to a number, except those that count as later than a value that is set now.
   ///
-  /// - Parameter last: all that was added with an earlier stamp is not later.
+  /// - Parameter last: additions with an earlier stamp never count as later.
   func forgetAdds(
     _ place: EditedPlace, upTo last: Stamp, unless isLater: (AddRecord) -> Bool
   ) throws(StorageError) {
@@ -118,7 +124,7 @@ final class ObjectRecords {
     if kept.count < old.count {
       set(kept.isEmpty ? nil : kept.bytes, for: place.key + [RecordKey.Tag.adds])
     }
-    // A value that was set before has looked at the adds up to this stamp.
+    // A value that was set before has looked at the additions up to this stamp.
     let first = changedAdds[place.key]?.forgotten
     if let first, first > last { return }
     let forgotten = try storedApart(place, from: first, to: last).filter { !isLater($0.add) }
@@ -130,7 +136,7 @@ final class ObjectRecords {
     changedAdds[place.key, default: ChangedAdds()].forgotten = last
   }
 
-  /// The adds that earlier versions have stored, all of a number in one value.
+  /// The additions to a number that earlier versions of the library have stored in one value.
   private func addsInOneValue(_ place: EditedPlace) throws(StorageError) -> [AddRecord] {
     guard let bytes = try value(place.key + [RecordKey.Tag.adds]) else { return [] }
     guard let adds = [AddRecord](bytes) else { throw tree.damaged }
@@ -143,9 +149,9 @@ final class ObjectRecords {
     return delta
   }
 
-  /// The adds that have keys of their own, with these keys, in no order.
+  /// The additions to a number that have keys of their own, with these keys, in no particular order.
   ///
-  /// - Parameters: adds with an earlier stamp than `first`, or a later one than `last`, are left out.
+  /// - Parameters: additions with an earlier stamp than `first`, or a later stamp than `last`, are left out.
   private func storedApart(
     _ place: EditedPlace, from first: Stamp?, to last: Stamp? = nil
   ) throws(StorageError) -> [(key: [UInt8], add: AddRecord)] {
@@ -208,7 +214,7 @@ final class ObjectRecords {
 
   // MARK: - Forgetting
 
-  /// Forgets all that is recorded of a place and in it.
+  /// Forgets all records of a place and of everything in it.
   func clear(_ place: [UInt8]) {
     turn += 1
     cleared[place] = turn
@@ -216,14 +222,14 @@ final class ObjectRecords {
     if place.isEmpty { setHead { $0.registers.removeAll() } }
   }
 
-  /// Forgets what is recorded of an element that holds one value.
+  /// Forgets the records of an element that holds one value.
   func clearElement(_ place: EditedPlace) throws(StorageError) {
     for part in [RecordKey.Tag.register, RecordKey.Tag.adds] { set(nil, for: place.key + [part]) }
     for (key, _) in try storedApart(place, from: nil) { set(nil, for: key) }
     changedAdds[place.key] = nil
   }
 
-  /// Whether what was set for a key in a turn has been forgotten since; in turn 0, what is stored.
+  /// True if what was set for a key in a turn was cleared since. Turn 0 stands for what is stored.
   private func isForgotten(_ key: [UInt8], _ turn: Int) -> Bool {
     guard turn < self.turn else { return false }
     for length in clearedLengths where length <= key.count {
@@ -242,7 +248,7 @@ final class ObjectRecords {
       var keys: [[UInt8]] = []
       try tree.forEach(from: start) { (key, _) in
         guard key.starts(with: start) else { return false }
-        // The record of the object itself is written apart from all others.
+        // The record of the object itself is written separately.
         if key.count > prefix.count { keys.append(key) }
         return true
       }

@@ -1,14 +1,14 @@
 import RealmStorage
 
-/// What is recorded of an object itself, and of its properties that hold one value each.
+/// The record of an object itself, and those of its properties that hold one value each.
 struct HeadRecord: Equatable {
   var slot = SlotRecord()
-  /// By columns.
+  /// The records of the properties, by the ids of their columns.
   var registers: [UInt16: MergeRecord] = [:]
 
   init() {}
 
-  /// Nil for bytes that are none.
+  /// The record in stored bytes; nil if they are damaged.
   init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     guard let slot = SlotRecord(&reader) else { return nil }
@@ -25,7 +25,8 @@ struct HeadRecord: Equatable {
     }
   }
 
-  /// Most properties were decided by few changesets: each stands once, with the properties that it decided.
+  /// The bytes of the record. Few changesets decide most properties, so each decision stands once, with the properties
+  /// that it decided.
   var bytes: [UInt8] {
     var bytes = slot.bytes
     var left = registers.sorted { $0.key < $1.key }
@@ -45,7 +46,7 @@ struct HeadRecord: Equatable {
 }
 
 extension MergeRecord {
-  /// Nil for bytes that are none.
+  /// The record in stored bytes; nil if they are damaged.
   init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     self.init(&reader)
@@ -74,7 +75,7 @@ extension MergeRecord {
 }
 
 extension SlotRecord {
-  /// Nil for bytes that are none.
+  /// The record in stored bytes; nil if they are damaged.
   init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     self.init(&reader)
@@ -102,7 +103,7 @@ extension SlotRecord {
 }
 
 extension [AddRecord] {
-  /// Nil for bytes that are none.
+  /// The additions in stored bytes; nil if they are damaged.
   init?(_ bytes: [UInt8]) {
     self = []
     var reader = ByteReader(bytes)
@@ -123,7 +124,7 @@ extension [AddRecord] {
 }
 
 extension [ListRecords.Link] {
-  /// Nil for bytes that are none.
+  /// The links in stored bytes; nil if they are damaged.
   init?(_ bytes: [UInt8]) {
     self = []
     var reader = ByteReader(bytes)
@@ -153,7 +154,7 @@ extension [ListPosition] {
     static let all: UInt8 = 7
   }
 
-  /// Nil for bytes that are none.
+  /// The positions in stored bytes; nil if they are damaged.
   init?(_ bytes: [UInt8], of element: ElementID) {
     self = []
     var reader = ByteReader(bytes)

@@ -1,25 +1,27 @@
 import RealmStorage
 
-/// The keys of records: that of the object (`EditedObject.key`), that of the place in it (`EditedPlace.key`), and what is recorded of the place.
+/// The key of a record: the key of the object (`EditedObject.key`), the key of the place in it (`EditedPlace.key`), and
+/// the kind of the record.
 struct RecordKey {
   /// The bytes behind the key of a place.
   enum Tag {
     static let slot: UInt8 = 16
     static let register: UInt8 = 17
-    /// All adds in one value, as earlier versions have stored them.
+    /// All additions in one value, as earlier versions of the library have stored them.
     static let adds: UInt8 = 18
-    /// Followed by the name of the member.
+    /// The tag is followed by the hash that names the member.
     static let member: UInt8 = 19
-    /// These three are followed by the id of an element, an element or a position.
+    /// The tags `position` and `chain` are followed by the id of an element, `moved` by the id of a position.
     static let position: UInt8 = 20
     static let chain: UInt8 = 21
     static let moved: UInt8 = 22
-    /// Followed by the decision: a stamp (8), a replica (4) and a version (8), each with the highest byte first.
+    /// The tag is followed by the decision: a stamp (8), a replica (4) and a version (8), each with the highest byte
+    /// first.
     static let add: UInt8 = 23
   }
 
   enum Part: Equatable {
-    /// Of the object itself.
+    /// The record of the object itself.
     case head
     case slot
     case register
@@ -35,7 +37,7 @@ struct RecordKey {
   /// The keys of the object and the place.
   let list: [UInt8]
 
-  /// Nil for bytes that are none.
+  /// The result is nil for bytes that are not the key of a record.
   init?(_ bytes: [UInt8]) {
     guard let place = EditedPlace.keyLength(in: bytes) else { return nil }
     list = Array(bytes[..<place])
@@ -57,7 +59,7 @@ struct RecordKey {
 }
 
 extension MergeRecord {
-  /// Keys of adds stand in the order of their stamps.
+  /// The bytes of the decision in the key of an addition. They order the keys by stamps.
   var addKey: [UInt8] {
     var key: [UInt8] = []
     key.appendHighestFirst(stamp.word)
@@ -66,7 +68,7 @@ extension MergeRecord {
     return key
   }
 
-  /// Bytes of `addKey`.
+  /// The number of bytes of `addKey`.
   static let addKeyLength = 20
 
   /// - Precondition: there are `addKeyLength` bytes.

@@ -1,7 +1,7 @@
 import RealmStorage
 
 extension Changeset {
-  /// The changeset with the replicas that its ids of elements name by other numbers.
+  /// The changeset with other replica numbers in its ids of elements.
   package func mapReplicas(_ map: (UInt32) -> UInt32) -> Changeset {
     var made = self
     made.objects = objects.map { object in
@@ -12,7 +12,7 @@ extension Changeset {
 }
 
 extension Instruction {
-  /// The instruction with the replicas that its ids of elements name by other numbers.
+  /// The instruction with other replica numbers in its ids of elements.
   package func mapReplicas(_ map: (UInt32) -> UInt32) -> Instruction { mapElements { $0.mapReplica(map) } }
 
   /// The instruction with other ids in place of those of elements and positions.
@@ -36,7 +36,7 @@ extension Instruction {
 }
 
 extension Effect {
-  /// The effect with the replicas that its ids of elements name by other numbers.
+  /// The effect with other replica numbers in its ids of elements.
   package func mapReplicas(_ map: (UInt32) -> UInt32) -> Effect {
     Effect(
       instruction.mapReplicas(map),

@@ -1,12 +1,13 @@
 import RealmStorage
 
-/// Additions to the schema. A definition never changes: what defines a table or property otherwise than it is is refused.
+/// Merges additions to the schema. A definition never changes: a definition of a table or property that differs from
+/// the present one is refused.
 package struct SchemaMerge {
   private let transaction: WriteTransaction
 
   package init(_ transaction: WriteTransaction) { self.transaction = transaction }
 
-  /// - Returns: whether the definition holds now.
+  /// - Returns: true if the file has the definition now.
   package func merge(_ instruction: SchemaInstruction) throws(StorageError) -> Bool {
     switch instruction {
     case .addTable(let name, let key): try add(name, key)
@@ -51,7 +52,7 @@ package struct SchemaMerge {
       guard column.type == property.type, column.collection == ColumnCollection(property.collection),
         column.index != .unique, column.type != .link || linked == target?.id
       else { return false }
-      // A property may be null once anybody says so.
+      // A property becomes optional as soon as one definition says so.
       if property.isOptional, !column.isOptional, column.collection == .none, column.type != .link {
         try table.setOptional(true, ofColumn: position)
       }
@@ -82,14 +83,15 @@ extension ColumnCollection {
 }
 
 extension PropertyDefinition {
-  /// The columns that the property may come to have: its own, and those of what the engine keeps beside it.
+  /// The greatest number of columns that the property may need: its own column, and the companions that the engine
+  /// keeps beside it.
   fileprivate var mostColumns: Int {
     1 + (collection == .list ? 2 : 0) + (type == .link || type == .mixed ? 1 : 0)
   }
 }
 
 extension TableSchema {
-  /// The columns that the properties may come to have.
+  /// The greatest number of columns that the present properties may need.
   fileprivate var columnsInUse: Int {
     properties.reduce(0) { count, column in
       count + PropertyDefinition(column.name, column.type, collection: column.collection.kind).mostColumns

@@ -1,32 +1,33 @@
 import RealmStorage
 
-/// What a client sends.
+/// A message that a client sends.
 package enum ClientMessage: Sendable, Equatable {
   case hello(Hello)
   case start(SessionStart)
   case querySet(QuerySet)
   case upload(UploadMessage)
   case chunk(ValueChunk)
-  /// Asks how long the log is. The server answers with the same number.
+  /// Asks for the version at which the log ends. The server answers with the same number.
   case mark(request: UInt64)
-  /// A file of the user is gone: the server need not keep anything for it. A server that does not know the message skips it.
+  /// Says that a file of the user is gone, so that the server need not keep anything for it. A server that does not
+  /// know the message skips it.
   case retire(replica: UInt64)
-  /// A message of a later version, by its odd number, which may be skipped.
+  /// A message of a later version, by its odd number. It may be skipped.
   case skipped(number: UInt64)
 }
 
-/// What a server sends.
+/// A message that a server sends.
 package enum ServerMessage: Sendable, Equatable {
   case welcome(Welcome)
   case step(Step)
-  /// A query set can't be used; the one before it stays.
+  /// Says that a query set can't be used. The query set before it stays in force.
   case querySetRefused(number: UInt64, code: UInt32, text: String)
   case chunk(ValueChunk)
   case mark(request: UInt64, version: UInt64)
-  /// The server keeps nothing any more for a file that the client has said to be gone.
+  /// Says that the server keeps nothing any more for a file that the client reported as gone.
   case retired(replica: UInt64)
   case error(ProtocolError)
-  /// A message of a later version, by its odd number, which may be skipped.
+  /// A message of a later version, by its odd number. It may be skipped.
   case skipped(number: UInt64)
 }
 
@@ -35,15 +36,15 @@ package enum ProtocolVersion {
   package static let newest: UInt32 = 1
 }
 
-/// The first message of a connection.
+/// The first message of a channel.
 package struct Hello: Sendable, Equatable {
   /// The versions of the protocol that the client speaks.
   package var versions: ClosedRange<UInt32>
-  /// By name what the client can do beyond the version.
+  /// The names of what the client can do beyond the version.
   package var capabilities: [String]
-  /// Of a file that was registered before.
+  /// The number of the replica, of a file that was registered before; otherwise nil.
   package var replica: UInt64?
-  /// The value of the partition property; nil of a replica without a partition.
+  /// The value of the partition property; nil for a replica without a partition.
   package var partition: Value?
 
   package init(
@@ -59,20 +60,20 @@ package struct Hello: Sendable, Equatable {
 package struct Welcome: Sendable, Equatable {
   package var version: UInt32
   package var capabilities: [String]
-  /// What became of the file.
+  /// The state of the file at the server.
   package var answer: Answer
   package var limits: Limits
-  /// Milliseconds since 1970 at the server.
+  /// The time of the server, in milliseconds since 1970.
   package var time: UInt64
-  /// The property that tells the partition of an object, where the client has said hello with a partition.
+  /// The property that tells the partition of an object, if the client has said hello with a partition.
   package var partitionProperty: String?
 
   package enum Answer: Sendable, Equatable {
-    /// The file goes on.
+    /// The server knows the file, and the file goes on.
     case known(sessionNumber: UInt64)
-    /// The file is registered: as a new replica, from a version on.
+    /// The file is registered as a new replica, from a version on.
     case registered(Registered)
-    /// The file is to be reset: it is a new replica then, and what it has is replaced.
+    /// The file has to be reset. It becomes a new replica, and its content is replaced.
     case reset(Reset)
   }
 
@@ -91,11 +92,11 @@ package struct Welcome: Sendable, Equatable {
 
   package struct Reset: Sendable, Equatable {
     package var registered: Registered
-    /// The changesets of those that were named which are decided already.
+    /// The changesets that the start named as pending and that are decided already.
     package var integrated: [NamedChangeset]
-    /// What was refused of the old replica's and may not have been told.
+    /// The refusals of the old replica that may not have been told.
     package var refusals: [Refusal]
-    /// Somebody else may have used the old replica's identity: a copy of the file.
+    /// True if somebody else may have used the identity of the old replica, that is, a copy of the file.
     package var isInDoubt: Bool
 
     package init(
@@ -110,9 +111,10 @@ package struct Welcome: Sendable, Equatable {
     package var changesetBytes: UInt64
     package var valueBytes: UInt64
     package var querySets: UInt32
-    /// Bytes that may be under way without an answer.
+    /// The number of bytes that may be sent before a step tells that they are decided.
     package var bytesUnderWay: UInt64
-    /// Milliseconds to wait before the second try of a connection; each further one waits twice as long.
+    /// The milliseconds to wait before the client tries to connect again. Each further wait is twice as long, up to
+    /// `longestWait`.
     package var firstWait: UInt32
     package var longestWait: UInt32
 
@@ -134,7 +136,7 @@ package struct Welcome: Sendable, Equatable {
   }
 }
 
-/// A changeset of a replica, by its sequence and the hash of what it says.
+/// A changeset of a replica, by its sequence and its hash.
 package struct NamedChangeset: Sendable, Equatable {
   package var sequence: UInt64
   package var hash: [UInt8]
@@ -142,19 +144,19 @@ package struct NamedChangeset: Sendable, Equatable {
   package init(sequence: UInt64, hash: [UInt8]) { (self.sequence, self.hash) = (sequence, hash) }
 }
 
-/// Where a client stands when it connects.
+/// The state of a client when it connects.
 package struct SessionStart: Sendable, Equatable {
   package var version: UInt64
   package var tag: UInt64
   package var sessionNumber: UInt64
-  /// The numbers of the query set that the client has, and of the newest one that it wants.
+  /// The number of the query set whose view the client has, and the number of the newest one, which it wants.
   package var querySet: UInt64
   package var wanted: UInt64
-  /// The last changeset that it wrote, whether or not it was decided; nil before the first.
+  /// The last changeset that the client wrote, whether or not it was decided; nil before the first.
   package var last: NamedChangeset?
-  /// Those that it does not know to be decided.
+  /// The changesets that the client does not know to be decided.
   package var pending: [NamedChangeset]
-  /// The least base of them.
+  /// The least base of the pending changesets.
   package var leastBase: UInt64?
 
   package init(
@@ -167,11 +169,11 @@ package struct SessionStart: Sendable, Equatable {
   }
 }
 
-/// The subscriptions of a replica: for each a class and a predicate in the query language.
+/// The subscriptions of a replica. Each is a class and a predicate in the query language.
 package struct QuerySet: Sendable, Equatable {
   package struct Query: Sendable, Equatable {
     package var table: String
-    /// Empty for all objects of the class.
+    /// The predicate; empty for all objects of the class.
     package var predicate: String
 
     package init(table: String, predicate: String) { (self.table, self.predicate) = (table, predicate) }
@@ -183,18 +185,19 @@ package struct QuerySet: Sendable, Equatable {
   package init(number: UInt64, queries: [Query]) { (self.number, self.queries) = (number, queries) }
 }
 
-/// A changeset on its way to the server.
+/// A changeset that a client sends to the server.
 package struct UploadMessage: Sendable, Equatable {
   package var sequence: UInt64
-  /// The hash of the changeset before it; empty before the first.
+  /// The hash of the changeset before it; empty for the first changeset.
   package var previous: [UInt8]
   package var base: UInt64
   package var stamp: Stamp
-  /// The newest query set that there was when it was written.
+  /// The number of the newest query set when the changeset was written.
   package var querySet: UInt64
-  /// All of it is refused if any object of it is.
+  /// True if the whole changeset is refused when any object of it is refused.
   package var isAllOrNothing: Bool
-  /// The numbers of the replicas that ids of elements name, by their numbers in the changeset. The first is 0, which names none.
+  /// The numbers of the replicas, by the numbers that ids of elements in the changeset use for them. The first is 0 and
+  /// names no replica.
   package var replicas: [UInt64]
   package var changeset: Changeset
 
@@ -208,7 +211,7 @@ package struct UploadMessage: Sendable, Equatable {
   }
 }
 
-/// A part of a long value, which a changeset that follows names by its hash.
+/// A part of a long value, which a later changeset names by its hash.
 package struct ValueChunk: Sendable, Equatable {
   package var hash: [UInt8]
   package var offset: UInt64
@@ -220,22 +223,22 @@ package struct ValueChunk: Sendable, Equatable {
   }
 }
 
-/// Why the server does not go on.
+/// The reason why the server ends the session.
 package struct ProtocolError: Error, Sendable, Equatable {
-  /// What the client is to do.
+  /// The action that the client takes.
   package enum Action: UInt8, Sendable {
     case tryLater = 1
     case logIn = 2
     case updateApp = 3
     case reset = 4
-    /// It stops, and tells the app.
+    /// The client stops, and tells the app.
     case stop = 5
   }
 
   package var code: UInt32
   package var text: String
   package var action: Action
-  /// Milliseconds to wait before another try.
+  /// The least number of milliseconds to wait before the next try.
   package var wait: UInt32
 
   package init(code: UInt32, text: String, action: Action, wait: UInt32 = 0) {

@@ -1,9 +1,10 @@
 import RealmStorage
 
-// How messages stand in frames (docs/sync-protocol.md). A frame is one message: its number, its fields in a
-// fixed order, and optional fields until the end. Later versions may add optional fields; none is known yet.
+// The form of messages in frames (docs/sync-protocol.md). A frame is one message: its number, its fields in a fixed
+// order, and optional fields until the end. Later versions may add optional fields. A reader skips optional fields that
+// it does not know.
 
-/// The numbers of the messages. None is ever given to another message. A receiver that does not know a message
+/// The numbers of the messages. A number is never given to another message. A receiver that does not know a message
 /// skips it if its number is odd.
 enum MessageNumber {
   static let hello: UInt64 = 2
@@ -24,8 +25,8 @@ enum MessageNumber {
 }
 
 extension ClientMessage {
-  /// The frame that `init(bytes:)` reads. Whoever makes a message looks that it keeps to `MessageLimit`: the
-  /// reader refuses others.
+  /// The frame that `init(bytes:)` reads. The maker of a message must keep to `MessageLimit`, because the reader
+  /// refuses other messages.
   package var bytes: [UInt8] {
     switch self {
     case .hello(let hello): frame(MessageNumber.hello, hello)
@@ -41,9 +42,9 @@ extension ClientMessage {
 
   /// Reads a frame. Takes time and memory in proportion to the bytes, whatever they are.
   ///
-  /// - Parameter bodyLimit: the body of an upload has so many bytes at most once it is expanded. Where the
-  ///   instructions of a changeset are as short as they can be, it takes about a hundred times as much memory as
-  ///   its bytes. So a server gives the limit that it tells its clients.
+  /// - Parameter bodyLimit: the greatest number of bytes of an upload's body after it is expanded. If the instructions
+  ///   of a changeset are as short as possible, it takes about a hundred times as much memory as its bytes. So a server
+  ///   gives the limit that it tells its clients.
   package init(bytes: [UInt8], bodyLimit: Int = MessageLimit.bodyBytes) throws(MessageDamage) {
     var reader = try MessageReader(frame: bytes, parts: MessageLimit.clientParts)
     let number = try reader.number("number of the message")
@@ -69,8 +70,8 @@ extension ClientMessage {
 }
 
 extension ServerMessage {
-  /// The frame that `init(bytes:)` reads. Whoever makes a message looks that it keeps to `MessageLimit`, and that
-  /// each object stands once in a step: the reader refuses others.
+  /// The frame that `init(bytes:)` reads. The maker of a message must keep to `MessageLimit`, and must put each object
+  /// into a step only once, because the reader refuses other messages.
   package var bytes: [UInt8] {
     switch self {
     case .welcome(let welcome): return frame(MessageNumber.welcome, welcome)
@@ -89,7 +90,7 @@ extension ServerMessage {
 
   /// Reads a frame. Takes time and memory in proportion to the bytes, whatever they are.
   ///
-  /// - Parameter bodyLimit: the body of a step has so many bytes at most once it is expanded.
+  /// - Parameter bodyLimit: the greatest number of bytes of a step's body after it is expanded.
   package init(bytes: [UInt8], bodyLimit: Int = MessageLimit.bodyBytes) throws(MessageDamage) {
     var reader = try MessageReader(frame: bytes, parts: MessageLimit.serverParts)
     let number = try reader.number("number of the message")
@@ -133,7 +134,7 @@ private func frame(_ number: UInt64, _ content: some MessagePart) -> [UInt8] {
 }
 
 extension Step {
-  /// The fields as a body that is not compressed, which is the same whoever writes it.
+  /// The fields as a body without compression, which is the same for every writer.
   package var plainBytes: [UInt8] {
     var body: [UInt8] = []
     append(to: &body)
@@ -141,12 +142,12 @@ extension Step {
   }
 }
 
-/// A frame whose fields are a body. Behind the number stand 0 and the fields, or the length of the fields and all of
-/// them as one zlib stream.
+/// The frame of a message whose fields are a body. Behind the number stand 0 and the fields, or the length of the
+/// fields and one zlib stream of them.
 private func frameOfBody(_ number: UInt64, _ content: some MessagePart) -> [UInt8] {
   var body: [UInt8] = []
   content.append(to: &body)
-  // What is longer than the limit no receiver expands.
+  // A body above the limit is not compressed, because no receiver expands it.
   let isCompressed = (MessageLimit.plainBodyBytes + 1...MessageLimit.bodyBytes).contains(body.count)
   guard isCompressed, let compressed = Deflate.compressed(body, level: 1) else {
     return frame(number, 0) + body

@@ -1,59 +1,62 @@
 import RealmStorage
 
-/// Limits that hold in every version, whatever a server tells of its own.
+/// The limits that hold in every version, whatever limits a server tells.
 package enum MessageLimit {
-  /// A frame has so many bytes at most.
+  /// The greatest number of bytes of a frame.
   package static let frameBytes = 24 << 20
-  /// The body of an upload or a step has so many bytes at most once it is expanded.
+  /// The greatest number of bytes of the body of an upload or a step after it is expanded.
   package static let bodyBytes = 32 << 20
-  /// An upload has so many instructions at most, with the parts of them. A client cuts its changesets at 1 MiB, and each instruction takes a byte at least.
+  /// The greatest number of instructions of an upload, with their parts. A client cuts its changesets at 1 MiB, and
+  /// each instruction takes at least one byte.
   package static let uploadInstructions = 1 << 20
-  /// A part of a step has so many at most. A server cuts steps between objects, and one object may have many elements.
+  /// The greatest number of instructions of a part of a step, with their parts. A server cuts steps between objects,
+  /// and one object may have many elements.
   package static let stepInstructions = 4 << 20
-  /// The lists of a message have so many parts at most, all together, beside the instructions.
+  /// The greatest number of parts of all lists of a message together, without its instructions: for messages of a
+  /// client, and of a server.
   package static let clientParts = 1 << 20
   package static let serverParts = 4 << 20
-  /// A message names so many replicas at most.
+  /// The greatest number of replicas that a message names.
   package static let replicas = 65_536
-  /// The parts of a step together name so many replicas at most, and a client's file knows so many.
+  /// The greatest number of replicas that the parts of a step name together, and that a client's file knows.
   package static let stepReplicas = 1 << 20
-  /// A body of more bytes is compressed where that makes it smaller.
+  /// A body with more bytes is compressed if that makes it smaller.
   package static let plainBodyBytes = 256
-  /// A hash has so many bytes.
+  /// The number of bytes of a hash.
   package static let hashBytes = 32
 }
 
-/// Bytes that are no message.
+/// The error for bytes that are not a valid message.
 package struct MessageDamage: Error, Sendable, Equatable, CustomStringConvertible {
   package enum Reason: Sendable, Equatable {
-    /// The bytes end before the field does, or fewer are left than it promises.
+    /// The bytes end before the field does, or fewer bytes are left than it promises.
     case endsEarly
-    /// Nobody has told what the message means, and it may not be skipped.
+    /// The reader does not know the message, and the message may not be skipped.
     case unknownMessage(number: UInt64)
-    /// A number, length or count is above what is allowed at this place.
+    /// A number, length or count is above the limit at this place.
     case tooLarge(found: UInt64, limit: UInt64)
     /// A varint has more than 64 bits.
     case noNumber
     case notUTF8
     case hashLength(Int)
-    /// A byte or number that tells a kind is none that there is.
+    /// A byte or number that tells a kind is not one of the known kinds.
     case unknownKind(UInt64)
     /// A list of replicas does not begin with 0.
     case firstReplica
-    /// The bytes are no value, or one that can't stand here.
+    /// The bytes are not a value, or not a value that can stand here.
     case noValue
-    /// The compressed bytes do not expand to as many bytes as the message says.
+    /// The compressed bytes do not expand to the number of bytes that the message gives.
     case notCompressed
-    /// It says other than the fields before it.
+    /// The field contradicts the fields before it.
     case disagrees
     case changeset(ChangesetDamage)
   }
 
-  /// What can't be read.
+  /// The name of the field that can't be read.
   package var field: String
-  /// The position at which it begins, in the frame or in the expanded body.
+  /// The position at which the field begins, in the frame or in the expanded body.
   package var offset: Int
-  /// The position is one in the expanded body.
+  /// True if the position is one in the expanded body.
   package var isInBody: Bool
   package var reason: Reason
 

@@ -1,25 +1,26 @@
 import RealmStorage
 
-/// A part of a message that has a form of its own.
+/// A part of a message with a form of its own.
 protocol MessagePart {
   init(from reader: inout MessageReader) throws(MessageDamage)
   func append(to bytes: inout [UInt8])
 }
 
-/// Reads the fields of a message from bytes that may be anything.
+/// Reads the fields of a message from arbitrary bytes.
 struct MessageReader {
   private var reader: ByteReader
   private let length: Int
   private let isBody: Bool
-  /// Of the optional field that was read last.
+  /// The tag of the optional field that was read last.
   private var lastTag: UInt64 = 0
-  /// So many parts of lists may still come. A part may stand in one byte, and takes many times as many in memory.
+  /// The number of parts of lists that may still come. A part may stand in one byte, and takes many times as much in
+  /// memory.
   private var parts: Int
 
-  /// Where the next field begins.
+  /// The position at which the next field begins.
   var offset: Int { length - reader.count }
 
-  /// - Parameter parts: more of them in lists are refused.
+  /// - Parameter parts: the greatest number of parts of all lists together.
   init(frame: [UInt8], parts: Int) throws(MessageDamage) {
     self.init(frame, isBody: false, parts)
     guard frame.count <= MessageLimit.frameBytes else {
@@ -28,7 +29,7 @@ struct MessageReader {
     }
   }
 
-  /// Of a part of a message that stands alone.
+  /// Reads a part of a message that stands alone.
   init(part: [UInt8]) { self.init(part, isBody: true, MessageLimit.serverParts) }
 
   var isAtEnd: Bool { reader.isAtEnd }
@@ -45,9 +46,9 @@ struct MessageReader {
 
   // MARK: - The frame
 
-  /// The fields of a body, which may be compressed. The body goes to the end of the frame.
+  /// The reader of the fields of a body, which may be compressed. The body reaches to the end of the frame.
   ///
-  /// - Parameter limit: it has so many bytes at most once it is expanded. No more memory is taken for it.
+  /// - Parameter limit: the greatest number of bytes of the expanded body. No more memory is taken for it.
   mutating func body(limit: Int) throws(MessageDamage) -> MessageReader {
     let start = offset
     let expanded = try number("length of the body", limit: UInt64(max(0, limit)))
@@ -64,7 +65,7 @@ struct MessageReader {
     return MessageReader(body, isBody: true, parts)
   }
 
-  /// Skips the optional fields behind the last field that is known.
+  /// Skips the optional fields behind the last known field.
   mutating func end() throws(MessageDamage) {
     while !reader.isAtEnd {
       try nextTag()
@@ -75,12 +76,13 @@ struct MessageReader {
   private mutating func nextTag() throws(MessageDamage) {
     let start = offset
     let tag = try number("tag of an optional field")
-    // So none can come twice.
+    // The tags grow, so no tag can come twice.
     guard tag > lastTag else { throw damage("tag of an optional field", .disagrees, at: start) }
     lastTag = tag
   }
 
-  /// An optional field that is a text; nil where it is not there. Fields are asked for in the order of their tags.
+  /// Reads an optional field that is a text; nil if the message does not have it. Fields must be read in the order of
+  /// their tags.
   mutating func text(_ field: String, tag: UInt64) throws(MessageDamage) -> String? {
     while !reader.isAtEnd {
       let before = self
@@ -100,7 +102,7 @@ struct MessageReader {
   mutating func number(_ field: String, limit: UInt64 = .max) throws(MessageDamage) -> UInt64 {
     let (start, left) = (offset, reader.count)
     guard let number = reader.varint() else {
-      // Ten bytes hold 64 bits: where there are so many, the number is too long.
+      // Ten bytes hold 64 bits. If ten bytes are there, the number is too long.
       throw damage(field, left < 10 ? .endsEarly : .noNumber, at: start)
     }
     guard number <= limit else { throw damage(field, .tooLarge(found: number, limit: limit), at: start) }
@@ -111,7 +113,7 @@ struct MessageReader {
     UInt32(truncatingIfNeeded: try number(field, limit: UInt64(UInt32.max)))
   }
 
-  /// How many parts follow. Each takes a byte at least.
+  /// Reads how many parts follow. Each part takes at least one byte.
   mutating func count(_ field: String, limit: UInt64 = .max) throws(MessageDamage) -> Int {
     let start = offset
     let count = try number(field, limit: limit)
@@ -128,9 +130,9 @@ struct MessageReader {
     return byte
   }
 
-  /// A byte whose bits tell what is so.
+  /// Reads a byte of flags.
   ///
-  /// - Parameter known: the greatest number that they can make.
+  /// - Parameter known: the byte in which all known bits are set.
   mutating func flags(_ field: String, known: UInt8) throws(MessageDamage) -> UInt8 {
     let start = offset
     let flags = try byte(field)
@@ -171,7 +173,7 @@ struct MessageReader {
     return Array(bytes)
   }
 
-  /// A value that is neither a link nor a list nor a map: those mean something in one file only.
+  /// Reads a value that is neither a link nor a list nor a map, because those mean something in one file only.
   mutating func value(_ field: String) throws(MessageDamage) -> Value {
     let start = offset
     switch ValueCoding.mixed(&reader, levels: 0) {
@@ -218,7 +220,7 @@ struct MessageReader {
     return texts
   }
 
-  /// The numbers of replicas. The first is 0, which names none.
+  /// Reads the numbers of replicas. The first is 0 and names no replica.
   mutating func replicas() throws(MessageDamage) -> [UInt64] {
     let start = offset
     var replicas: [UInt64] = []

@@ -1,7 +1,7 @@
 import RealmStorage
 
-// The fields of the messages that begin a session, say what is asked for, and end it. Each part is read in the
-// order in which it is written.
+// The fields of the messages that begin and end a session, and of those that ask for something. Each part is read in
+// the order in which it is written.
 
 extension Hello: MessagePart {
   init(from reader: inout MessageReader) throws(MessageDamage) {

@@ -1,31 +1,34 @@
 import RealmStorage
 
-/// What brings a client from one version of the log to another, and from one view to another.
+/// A message that brings a client from one version of the log to another, and from one view to another.
 ///
 /// A step may come in several parts, which are applied together. An object stands in one part of a step.
 package struct Step: Sendable, Equatable {
-  /// The version that the client has.
+  /// The version that the client has before the step.
   package var from: UInt64
-  /// The version that it has then, and the tag of that entry of the log.
+  /// The version that the client has after the step, and the tag of that entry of the log.
   package var to: UInt64
   package var tag: UInt64
-  /// The number of the query set that the view is cut with then.
+  /// The number of the query set whose view the client has after the step.
   package var querySet: UInt64
-  /// The partition of the replica; nil of one without, and from the time on when it became an ordinary filter.
+  /// The partition of the replica; nil for a replica without a partition, or whose partition has become an ordinary
+  /// filter.
   package var partition: Value?
-  /// The latest stamp of all up to the version.
+  /// The greatest stamp of all changesets up to the version.
   package var mark: Stamp
   /// The sequence of the last changeset of the client that was decided.
   package var lastSequence: UInt64
   package var own: [OwnChangeset] = []
   package var schema: [SchemaInstruction] = []
-  /// The numbers of the replicas that ids of elements and effects name, by their numbers in the step. The first is 0, which names none.
+  /// The numbers of the replicas, by the numbers that ids of elements and effects in the step use for them. The first
+  /// is 0 and names no replica.
   package var replicas: [UInt64] = [0]
   package var objects: [ObjectStep] = []
-  /// Objects that are told whole, of which no values were made yet. A part with them has no other objects, names no replicas and has no definitions.
+  /// Whole objects of which no values were made yet. A part with such objects has no other objects, names no replicas
+  /// and has no definitions.
   package var created: CreatedObjects?
   package var isLast = true
-  /// What is still to come, about. It does not grow within a step.
+  /// The approximate numbers of objects and bytes that are still to come. They do not grow within a step.
   package var remainingObjects: UInt64 = 0
   package var remainingBytes: UInt64 = 0
 
@@ -41,7 +44,7 @@ package struct Step: Sendable, Equatable {
 extension Step {
   package var objectCount: Int { objects.count + (created?.count ?? 0) }
 
-  /// The same with all its objects as values.
+  /// The same step with all its objects as values.
   package var expanded: Step {
     guard let created else { return self }
     var step = self
@@ -51,13 +54,14 @@ extension Step {
   }
 }
 
-/// How a changeset of the client itself was decided.
+/// The decision on a changeset of the client itself.
 package struct OwnChangeset: Sendable, Equatable {
   package var sequence: UInt64
   package var version: UInt64
-  /// The stamp that it was decided by.
+  /// The stamp by which the changeset was decided.
   package var stamp: Stamp
-  /// The hash of the changeset that was decided: a copy of the file may have sent another one of the same sequence.
+  /// The hash of the changeset that was decided. A copy of the file may have sent another changeset with the same
+  /// sequence.
   package var hash: [UInt8]
   package var refusals: [Refusal]
 
@@ -69,16 +73,17 @@ package struct OwnChangeset: Sendable, Equatable {
   }
 }
 
-/// What a step brings of one object.
+/// The change of one object in a step.
 package struct ObjectStep: Sendable, Equatable {
   package enum Change: Sendable, Equatable {
-    /// What changesets did to it, in the order of the log.
+    /// The effects of changesets on the object, in the order of the log.
     case effects([ObjectEffects])
-    /// All that it has, in place of what the client has: the instructions that make a new object so.
+    /// The whole content of the object, which replaces what the client has: the instructions that make a new object
+    /// with it.
     case whole([Instruction])
-    /// The client does not see it any more.
+    /// The object left the view of the client.
     case left
-    /// It was deleted, by the changeset of a replica.
+    /// A changeset deleted the object.
     case deleted(DecidedBy)
   }
 
@@ -88,29 +93,30 @@ package struct ObjectStep: Sendable, Equatable {
   package init(_ name: ObjectName, _ change: Change) { (self.name, self.change) = (name, change) }
 }
 
-/// What one changeset did to one object.
+/// The effects of one changeset on one object.
 package enum ObjectEffects: Sendable, Equatable {
-  /// A changeset of the client itself, all of which took effect on the object as it was written.
+  /// A changeset of the client itself, whose instructions on the object all took effect as they were written.
   case own(sequence: UInt64)
   case others(DecidedBy, [Effect])
 }
 
-/// What a changeset was not allowed to do.
+/// A part of a changeset that the server refused.
 package struct Refusal: Sendable, Equatable {
   package enum Reason: UInt8, Sendable {
-    /// Somebody else has an object of that key.
+    /// Another user has an object with that key.
     case keyInUse = 1
-    /// No query set of the writer would show what it makes.
+    /// No query set of the writer would show the new object.
     case outsideQuerySet = 2
-    /// The user may not read or not write it.
+    /// The user may not read or not write the object.
     case notPermitted = 3
-    /// The property is of another type, or there is none.
+    /// The property has another type, or does not exist.
     case schemaMismatch = 4
-    /// The changeset, or an object with it, is larger than the server can keep; or the class or property is one more than an app may have.
+    /// The changeset, or an object with it, is larger than the server can keep; or the class or property is one more
+    /// than an app may have.
     case tooLarge = 5
   }
 
-  /// What is refused: an object, or a table or property that was to be added.
+  /// The subject of a refusal: an object, or a table or property that was to be added.
   package enum Subject: Sendable, Equatable {
     case object(ObjectName)
     case table(String)

@@ -65,14 +65,14 @@ extension OwnChangeset: MessagePart {
 }
 
 extension Refusal {
-  /// The bytes that a message has of it.
+  /// The bytes of the refusal in a message.
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)
     return bytes
   }
 
-  /// Nil of bytes that are none.
+  /// The refusal in its bytes; nil if they are not a refusal.
   package init?(bytes: [UInt8]) {
     var reader = MessageReader(part: bytes)
     guard let refusal = try? Refusal(from: &reader), reader.isAtEnd else { return nil }

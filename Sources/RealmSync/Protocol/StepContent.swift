@@ -1,9 +1,9 @@
 import RealmStorage
 
-// What a step brings of objects: one changeset with the instructions of all of them, and a table. The table tells
-// for each object what kind of change it is, and which changesets decided which of its instructions.
+// The objects of a step are written as one changeset with the instructions of all objects, and a table. The table tells
+// for each object the kind of its change, and which changesets decided which of its instructions.
 
-/// Kinds of changes of an object.
+/// The kinds of changes of an object.
 private enum ChangeKind {
   static let effects: UInt8 = 0
   static let whole: UInt8 = 1
@@ -11,12 +11,12 @@ private enum ChangeKind {
   static let deleted: UInt8 = 3
 }
 
-/// Bits of the byte that tells the order of an element. The byte is 0 for an element that hangs on the right of the
-/// neighbour that its instruction names, where no position that ended stands between.
+/// The bits of the byte that tells the order of an element. The byte is 0 if the element hangs on the right of the
+/// neighbour that its instruction names, and no ended position stands between them.
 private enum OrderFlag {
-  /// No order is told; alone.
+  /// No order is told. No other bit is set then.
   static let none: UInt8 = 1
-  /// The ids of these follow.
+  /// An id follows for each of the next three bits that is set.
   static let dead: UInt8 = 2
   static let parent: UInt8 = 4
   static let left: UInt8 = 8
@@ -26,7 +26,7 @@ private enum OrderFlag {
 }
 
 extension Instruction {
-  /// The left neighbour of an element that is inserted or moved; nil of what has no order.
+  /// The left neighbour of an element that is inserted or moved; nil for an instruction without an order.
   fileprivate var leftNeighbour: ElementID? {
     switch self {
     case .insert(_, _, let left, _, _), .move(_, _, _, let left, _): left
@@ -102,7 +102,7 @@ struct StepContent {
     if flags & OrderFlag.left != 0 { table.append(elementID: order.left) }
   }
 
-  /// The changeset, the deciding changesets, and the table.
+  /// Appends the changeset, the deciding changesets, and the table.
   func append(to bytes: inout [UInt8]) {
     bytes.append(counted: changeset.bytes)
     bytes.append(list: deciders)
@@ -111,7 +111,7 @@ struct StepContent {
 }
 
 extension [UInt8] {
-  /// What `StepContent` writes of objects that are told whole.
+  /// Appends whole objects in the form that `StepContent` writes.
   mutating func append(created: CreatedObjects) {
     append(counted: created.bytes)
     append(list: [DecidedBy]())
@@ -122,10 +122,11 @@ extension [UInt8] {
 // MARK: - Reading
 
 extension MessageReader {
-  /// Fewer bytes are read as values at once.
+  /// A changeset with fewer bytes is read as values at once.
   private static let leastCreatedBytes = 16 << 10
 
-  /// A changeset that only creates objects which are told whole, and the table of that; nil, with nothing read, where another one stands here, or a short one.
+  /// Reads a changeset that only creates whole objects, and its table. The result is nil, and nothing is read, if
+  /// another changeset stands here, or one that is shorter than `leastCreatedBytes`.
   mutating func createdObjects() throws(MessageDamage) -> CreatedObjects? {
     let before = self
     let bytes = try bytes("changeset")
@@ -141,9 +142,9 @@ extension MessageReader {
     return nil
   }
 
-  /// The changes of the objects of a changeset that was read before.
+  /// Reads the changes of the objects of a changeset that was read before.
   ///
-  /// - Parameter replicas: how many replicas the step names.
+  /// - Parameter replicas: the number of replicas that the step names.
   mutating func objectSteps(
     _ objects: [ObjectInstructions], replicas: Int
   ) throws(MessageDamage) -> [ObjectStep] {
@@ -181,7 +182,7 @@ extension MessageReader {
     return deciders[Int(place) - 1]
   }
 
-  /// Instructions are taken from the first on, and all of them.
+  /// Assigns the instructions to changesets from the first on. No instruction may be left over.
   private mutating func effects(
     _ instructions: [Instruction], _ deciders: [DecidedBy]
   ) throws(MessageDamage) -> [ObjectEffects] {

@@ -1,17 +1,17 @@
 import RealmStorage
 
-/// Why parts of a step can't be put together.
+/// The reason why parts of a step can't be joined.
 package enum StepPartsProblem: Error, Sendable, Equatable {
-  /// They are not all parts of one step.
+  /// The parts do not make up one whole step.
   case incomplete
-  /// They name more replicas than `MessageLimit.stepReplicas`.
+  /// The parts name more replicas than `MessageLimit.stepReplicas`.
   case tooManyReplicas
 }
 
 extension Step {
-  /// The parts of one step, put together.
+  /// Joins the parts of one step.
   ///
-  /// - Precondition: all their objects are values (`expanded`).
+  /// - Precondition: all objects of the parts are values (`expanded`).
   package init(joining parts: [Step]) throws(StepPartsProblem) {
     guard var whole = parts.last, whole.isLast, parts.dropLast().allSatisfy({ $0.precedes(whole) }) else {
       throw .incomplete
@@ -29,9 +29,9 @@ extension Step {
       && partition == last.partition && mark == last.mark && lastSequence == last.lastSequence
   }
 
-  /// The replicas of the part get other numbers.
+  /// Appends a part, with new numbers for its replicas.
   ///
-  /// - Parameter places: those of the replicas that are named already.
+  /// - Parameter places: the numbers of the replicas that are named already.
   private mutating func append(_ part: Step, _ places: inout [UInt64: UInt32]) throws(StepPartsProblem) {
     var indexes: [UInt32] = []
     for number in part.replicas {
@@ -51,7 +51,7 @@ extension Step {
 }
 
 extension ObjectStep {
-  /// The same with the replicas by other numbers.
+  /// The same change with other numbers for the replicas.
   package func mapReplicas(_ map: (UInt32) -> UInt32) -> ObjectStep {
     func decided(_ by: DecidedBy) -> DecidedBy {
       DecidedBy(version: by.version, stamp: by.stamp, replica: map(by.replica))

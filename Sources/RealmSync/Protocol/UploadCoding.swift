@@ -1,10 +1,11 @@
 import RealmStorage
 
 extension UploadMessage {
-  /// Names the changeset together with all that were written before it. What a client says of a sequence must be
-  /// the same whenever it says it.
+  /// The hash names the changeset together with all changesets before it. A client must never send two contents under
+  /// one sequence.
   ///
-  /// The base does not count. The stamp does: two copies of a file may write the same, and these are two changesets.
+  /// The base does not count. The stamp counts, because two copies of a file may write the same content, and these are
+  /// two changesets.
   package var hash: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(counted: previous)

@@ -1,14 +1,16 @@
 import RealmSync
 
-/// How long to wait before the next try: the first wait that the server has told at first, twice as long after each failure, the longest
-/// that it has told at most, and up to a quarter less by chance, so that the clients of a server that was away do not come back all at once.
+/// The waits between tries to connect. The first wait is the one that the server has told. Each failure doubles the
+/// wait, up to the longest wait that the server has told. Each wait is shortened at random by up to a quarter, so that
+/// the clients of a server that was away do not all come back at once.
 struct BackOff {
-  // Until a server has told others.
+  // These waits count until a server has told others.
   private var first: UInt64 = 1000
   private var longest: UInt64 = 300_000
   private var failures: UInt64 = 0
 
-  /// A server can ask for waits from a tenth of a second to an hour: others would let its clients try without end, or no more.
+  /// The bounds for waits, a tenth of a second and an hour. With other waits a server could let its clients try without
+  /// pause, or hardly ever.
   private static let bounds: ClosedRange<UInt64> = 100...3_600_000
 
   /// Takes over the waits that a server tells in its welcome.
@@ -17,7 +19,7 @@ struct BackOff {
     longest = min(max(UInt64(limits.longestWait), first), Self.bounds.upperBound)
   }
 
-  /// Milliseconds before the next try.
+  /// The milliseconds to wait before the next try.
   mutating func next(_ clock: any SyncClock) -> UInt64 {
     let wait = min(longest, first << min(failures, 20))
     failures += 1

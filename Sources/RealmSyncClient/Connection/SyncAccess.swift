@@ -1,31 +1,31 @@
-/// Tells where the server of a user is, and gives the access tokens for it.
+/// Gives the address of a user's server and the access tokens for it.
 package protocol SyncAccess: AnyObject, Sendable {
-  /// Answers how to connect.
+  /// Gets the route to the server.
   ///
   /// - Parameters:
-  ///   - refused: why the last connection was refused, or did not come about; nil at first. After `.token` another access token
-  ///     is to be got, after `.route` the address is to be asked for again.
-  ///   - body: is called once, on any thread, and never before this has returned.
+  ///   - refused: the reason why the last connection was refused or could not be made; nil at first. After `.token`
+  ///     another access token has to be fetched; after `.route` the address has to be asked for again.
+  ///   - body: called once, on any thread, and never before this method has returned.
   func route(
     after refused: RouteRefusal?, _ body: @escaping @Sendable (Result<SyncRoute, AccessProblem>) -> Void)
 }
 
 package enum RouteRefusal: Sendable, Equatable {
-  /// The access token is not good any more.
+  /// The access token is not valid any more.
   case token
-  /// The server says that it is elsewhere, or could never be reached at the address.
+  /// The server has redirected the client, or could never be reached at the address.
   case route
-  /// The server has ended the log-in that an access token is of (close code 4003): who gave the access logs the user out, where the
-  /// user has no other token since.
+  /// The server has ended the log-in of an access token (close code 4003). The giver of the access logs the user out,
+  /// unless the user has another token by now.
   case user(token: String)
 }
 
-/// How to connect.
+/// The parameters of a connection.
 package struct SyncRoute: Sendable, Equatable {
-  /// Begins with `ws://` or `wss://`.
+  /// The address, which begins with `ws://` or `wss://`.
   package var url: String
   package var token: String
-  /// Headers of the app's own.
+  /// The headers that the app has added.
   package var headers: [NetworkHeader]
   package var certificate: String?
 
@@ -35,8 +35,8 @@ package struct SyncRoute: Sendable, Equatable {
 }
 
 package enum AccessProblem: Error, Sendable, Equatable {
-  /// The server can't be reached, or is not able to answer now: another try may succeed.
+  /// The server can't be reached, or can't answer now. Another try may succeed.
   case notNow(NetworkProblem)
-  /// The user is logged out: nothing is tried before the next log-in.
+  /// The user is logged out. No other try is made before the next log-in.
   case loggedOut(String)
 }

@@ -1,13 +1,13 @@
 import Dispatch
 import Foundation
 
-/// The time, chance, and what is to be done later. Simulations have their own.
+/// The source of the time, of random numbers and of delayed calls. Simulations have their own.
 package protocol SyncClock: Sendable {
-  /// Milliseconds since 1970.
+  /// The milliseconds since 1970.
   var now: UInt64 { get }
-  /// Calls `body` on a queue after so many milliseconds.
+  /// Calls `body` on a queue after a number of milliseconds.
   func after(_ milliseconds: UInt64, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void)
-  /// A number below a bound, which is not 0.
+  /// A random number below a bound, which must not be 0.
   func random(below bound: UInt64) -> UInt64
 }
 

@@ -4,15 +4,17 @@ import RealmSync
 
 /// The WebSocket of a user to a server, and the channels in it (docs/sync-protocol.md, "Channels").
 ///
-/// It is made when the first file needs it, made again where it is lost, and closed some time after the last file has gone.
+/// The WebSocket is opened when the first file needs it, opened again if it is lost, and closed some time after the
+/// last file has left.
 package final class SyncConnection: @unchecked Sendable {
-  // Sendable: all that changes is used on the queue.
+  // Sendable: all mutable state is used on the queue.
 
-  /// A server lets a WebSocket have so many channels (docs/sync-protocol.md, "Channels"): who has more files uses another connection for them.
+  /// The greatest number of channels that a server allows in a WebSocket (docs/sync-protocol.md, "Channels"). A user
+  /// with more files needs another connection for them.
   package static let mostMembers = 100
 
   package struct Settings: Sendable, Equatable {
-    /// All in milliseconds.
+    /// All times are in milliseconds.
     package var connectTimeout: UInt64 = 120_000
     package var linger: UInt64 = 30_000
     package var pingPeriod: UInt64 = 60_000
@@ -22,7 +24,7 @@ package final class SyncConnection: @unchecked Sendable {
   }
 
   private enum State {
-    /// Nobody needs it, or nothing is to be tried.
+    /// No file needs the connection, or no other try is to be made.
     case idle
     case routing
     case opening(any SyncSocket)
@@ -33,13 +35,13 @@ package final class SyncConnection: @unchecked Sendable {
 
   private struct Member {
     let member: any ConnectionMember
-    /// Of the member's own, which it is told with what concerns it.
+    /// The number that the member has chosen. It gets the number back with the events of its channel.
     let run: UInt64
     var channel: UInt64?
   }
 
-  /// Members know a channel by a handle, which is never used again. It has its number in the WebSocket from the first frame on: a
-  /// server takes no number that is not greater than all before.
+  /// A channel of the WebSocket. Members know it by a handle, which is never used again. It gets its number in the
+  /// WebSocket with its first frame, because a server takes no number that is not greater than all before.
   private struct Channel {
     let member: ObjectIdentifier
     var number: UInt64?
@@ -51,32 +53,32 @@ package final class SyncConnection: @unchecked Sendable {
   private let clock: any SyncClock
   private let queue = DispatchQueue(label: "io.realm.sync.connection")
   private var state = State.idle
-  /// Tells tries from each other: what belongs to an earlier one is not looked at.
+  /// The number of the present try. Events of an earlier try are ignored.
   private var attempt: UInt64 = 0
   private var refusal: RouteRefusal?
-  /// The access token of the try.
+  /// The access token of the present try.
   private var token = ""
   private var hasWorked = false
   private var backOff = BackOff()
-  /// The connection was made at once after another one, and nothing has come of it yet.
+  /// True if the connection was made directly after another one, and has not been of use yet.
   private var isRepeated = false
-  /// Something came of the connection, so that its end is no failure.
+  /// True if the connection has been of use, so that its end does not count as a failure.
   private var hadProgress = false
   private var members: [ObjectIdentifier: Member] = [:]
-  /// By their handles.
+  /// The channels by their handles.
   private var channels: [UInt64: Channel] = [:]
   private var handles: [UInt64: UInt64] = [:]
   private var lastHandle: UInt64 = 0
-  /// The handles of this WebSocket begin here.
+  /// The first handle of the present WebSocket.
   private var firstHandle: UInt64 = 1
   private var lastNumber: UInt64 = 0
-  /// When the WebSocket was opened.
+  /// The time at which the WebSocket was opened.
   private var openedAt: UInt64 = 0
-  /// Tells waits for the end from each other.
+  /// The number of the present wait for the end. An earlier wait has no effect.
   private var lingers: UInt64 = 0
   private var observation: (any NetworkObservation)?
 
-  /// - Parameter monitor: tells when waiting for the next try makes no sense any more; nil where nothing does.
+  /// - Parameter monitor: reports when waiting for the next try has become pointless; nil if nothing reports that.
   package init(
     _ network: any SyncNetwork, _ access: any SyncAccess, settings: Settings = Settings(),
     clock: any SyncClock = SystemClock(), monitor: (any NetworkMonitor)? = nil
@@ -87,11 +89,11 @@ package final class SyncConnection: @unchecked Sendable {
 
   // MARK: - Members
 
-  /// A file wants a channel, until it leaves.
+  /// Adds a file, which gets channels until it leaves.
   ///
   /// - Parameters:
-  ///   - run: a number of the member's own.
-  ///   - atOnce: where the connection waits before its next try, it waits no longer.
+  ///   - run: a number that the member has chosen.
+  ///   - atOnce: true ends a wait for the next try.
   package func join(_ member: any ConnectionMember, run: UInt64, atOnce: Bool = false) {
     queue.async { [self] in
       lingers += 1
@@ -110,7 +112,7 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// A file needs its channel no more.
+  /// Removes a file, which needs no channel any more.
   package func leave(_ member: any ConnectionMember) {
     queue.async { [self] in
       guard remove(member) else { return }
@@ -119,7 +121,7 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// Closes the channel of a member, which is none any more; answers whether it was one.
+  /// Removes a member and closes its channel. Returns true if it was a member.
   private func remove(_ member: any ConnectionMember) -> Bool {
     guard let known = members.removeValue(forKey: ObjectIdentifier(member)) else { return false }
     if let handle = known.channel, let channel = channels.removeValue(forKey: handle),
@@ -131,12 +133,14 @@ package final class SyncConnection: @unchecked Sendable {
     return true
   }
 
-  /// The server has told on a channel that the user has to log in: the log-in of the WebSocket is over. Whoever gave the token logs the
-  /// user out, if the user has it still, and all members are told. Else the WebSocket is made anew, with a channel for each of them.
+  /// Handles the message of a server on a channel that the user has to log in: the log-in of the WebSocket is over. The
+  /// giver of the token logs the user out if the user still has that token, and all members are told. Otherwise a new
+  /// WebSocket is opened, with a channel for each member.
   ///
   /// - Parameters:
-  ///   - channel: that on which it was told. One of an earlier WebSocket says nothing of this one.
-  ///   - run: as of `join`: the member has another channel from now on.
+  ///   - channel: the channel on which it was told. A channel of an earlier WebSocket says nothing about the present
+  ///     one.
+  ///   - run: the number of `join`. The member has another channel from now on.
   package func endLogIn(toldOn channel: UInt64, to member: any ConnectionMember, run: UInt64) {
     queue.async { [self] in
       lingers += 1
@@ -157,7 +161,7 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// Tries at once, also where nothing was to be tried any more.
+  /// Tries to connect at once, even if no other try was to be made.
   package func reconnect() {
     queue.async { [self] in
       backOff.reset()
@@ -168,7 +172,7 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// Closes the WebSocket, and opens another one: headers or the address have changed.
+  /// Closes the WebSocket and opens another one, because the headers or the address have changed.
   package func restart() {
     queue.async { [self] in
       (refusal, hasWorked) = (.route, false)
@@ -177,10 +181,10 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// Closes the WebSocket at once: its user is logged out.
+  /// Closes the WebSocket at once, because its user is logged out.
   package func close() { queue.async { [self] in end() } }
 
-  /// A session has got what it asked for.
+  /// Notes that a session has got what it asked for.
   package func noteProgress() {
     queue.async { [self] in
       (hadProgress, isRepeated) = (true, false)
@@ -188,7 +192,7 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// A session was told how long its server wants clients to wait between tries.
+  /// Takes over the waits between tries that a server has told in a session.
   package func follow(_ limits: Welcome.Limits) { queue.async { [self] in backOff.follow(limits) } }
 
   package func send(_ frame: [UInt8], on channel: UInt64) {
@@ -202,9 +206,9 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// A frame of a channel was worked on.
+  /// Reports that a frame of a channel was processed.
   ///
-  /// - Parameter bytes: of the frame.
+  /// - Parameter bytes: the number of bytes of the frame.
   package func taken(_ bytes: Int, on channel: UInt64) {
     queue.async { [self] in
       if case .open(let socket) = state, channel >= firstHandle {
@@ -282,7 +286,7 @@ package final class SyncConnection: @unchecked Sendable {
     guard case .open(let socket) = state else { return }
     var reader = ByteReader(bytes)
     guard let number = reader.varint(), number > 0 else {
-      // The server speaks something else: it is left, and tried again later.
+      // The server speaks another protocol. The connection is closed and tried again later.
       return lose(.closed(code: 1002, text: "A message of the server has no channel."), retries: true)
     }
     guard let handle = handles[number], let id = channels[handle]?.member, let member = members[id]?.member
@@ -308,7 +312,8 @@ package final class SyncConnection: @unchecked Sendable {
       case 4003: refusal = .user(token: token)
       default: break
       }
-      // The first step always comes. A token that ends behind it again and again is got ever more slowly.
+      // The first step always arrives. If tokens end directly behind it again and again, new ones are fetched more and
+      // more slowly.
       let hasServed = hadProgress && clock.now >= openedAt + Self.served
       lose(
         .closed(code: code, text: ServerText.readable(text)), retries: true,
@@ -320,17 +325,18 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// A connection that lasted so many milliseconds was one.
+  /// The milliseconds after which a connection counts as one that has served.
   private static let served: UInt64 = 10_000
 
-  /// The handshake was answered by another status than 101.
+  /// Handles an answer to the handshake with another status than 101.
   private func refused(_ status: Int) {
     let loss = ConnectionLoss.network(.lost("The server has answered with the status \(status)."))
     switch status {
     case 401:
       refusal = .token
       lose(loss, retries: true, atOnce: true)
-    // No server of this protocol answers so, but what stands before one may: it says nothing of the user's log-in.
+    // No server of this protocol answers with 403, but something in front of it may. The status says nothing about the
+    // user's log-in.
     case 403: lose(.barred(status: status), retries: true)
     case 300..<400:
       refusal = .route
@@ -349,20 +355,20 @@ package final class SyncConnection: @unchecked Sendable {
 
   private func fail(_ loss: ConnectionLoss) { lose(loss, retries: !loss.isFinal) }
 
-  /// The connection was lost, or none came about.
+  /// Handles a connection that was lost or could not be made.
   ///
   /// - Parameters:
-  ///   - retries: another is made: after a while, which grows with failures that follow each other.
-  ///   - atOnce: it is made now, unless the last one was, too, and nothing has come of it.
+  ///   - retries: true if another connection is made, after a wait that grows with consecutive failures.
+  ///   - atOnce: true if it is made now, unless the last one was also made at once and has not been of use.
   private func lose(_ loss: ConnectionLoss, retries: Bool, atOnce: Bool = false) {
-    // A token that is refused again and again is asked for more and more slowly.
+    // A token that is refused again and again is replaced more and more slowly.
     let isAtOnce = atOnce && (refusal == .user(token: token) || !isRepeated)
     isRepeated = atOnce
     let without = members.values.filter { $0.channel == nil }
     drop(loss, isTold: !isAtOnce)
     if !isAtOnce { for member in without { member.member.failed(loss, run: member.run) } }
     guard retries, !members.isEmpty else {
-      // Who comes next may have logged in anew.
+      // The next file that joins may have a new log-in.
       refusal = nil
       return
     }
@@ -375,9 +381,9 @@ package final class SyncConnection: @unchecked Sendable {
     }
   }
 
-  /// There is no connection any more.
+  /// Closes the connection and all channels.
   ///
-  /// - Parameter isTold: it is a loss: no other connection is made at once.
+  /// - Parameter isTold: true if members are told of a loss; false if another connection is made at once.
   private func drop(_ loss: ConnectionLoss, isTold: Bool = false) {
     switch state {
     case .opening(let socket), .open(let socket): socket.close()

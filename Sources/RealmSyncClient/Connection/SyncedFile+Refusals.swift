@@ -9,7 +9,8 @@ extension SyncedFile {
     } catch { return false }
   }
 
-  /// What was refused and is kept, behind the one of a number, with the number of the last of all. In turn with the session.
+  /// The kept refusals behind a number, and the number of the last one of all. It must be called in turn with the
+  /// session.
   package func refusals(
     after number: UInt64
   ) throws(ClientProblem) -> (refusals: [Refusal], last: UInt64) {
@@ -17,7 +18,8 @@ extension SyncedFile {
     return (all.filter { $0.number > number }.map(\.refusal), all.last?.number ?? number)
   }
 
-  /// The app was told what was refused, up to a number. A file that is closed keeps it, and the app is told again.
+  /// Forgets the refusals up to a number, because the app was told. If the file is closed, it keeps them, and the app
+  /// is told again.
   package func forgetRefusals(upTo number: UInt64) {
     inTurn { [self] in
       guard !hasEnded else { return }

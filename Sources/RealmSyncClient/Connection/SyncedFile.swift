@@ -3,12 +3,13 @@ import RealmStorage
 import RealmSync
 import Synchronization
 
-/// Runs the session of one file with its server, on a queue of its own: transactions wait for those of the app, and for the disk.
+/// Runs the session of one file with its server on its own queue, where transactions may wait for the app and the disk.
 ///
-/// It begins stopped. While it runs it has a channel of the connection, or waits for one. Of all handles of a file, in whatever processes, one runs a session: to its
-/// server the file is one client. The others wait for its end, and are told what it brings into the file.
+/// It begins stopped. While it runs, it has a channel of the connection or waits for one. A file is one client to its
+/// server, so only one of its handles in all processes has a session. The others wait until it ends, and tell their
+/// handlers when it has written to the file.
 package final class SyncedFile: ConnectionMember, @unchecked Sendable {
-  // Sendable: all that changes is used on the queue, but for what is atomic.
+  // Sendable: all mutable state is used on the queue, except for the atomic values.
 
   package let database: Database
   private let queue = DispatchQueue(label: "io.realm.sync.session")
@@ -16,29 +17,28 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   private let clock: any SyncClock
   let session: ClientSession
   private(set) weak var handler: (any SyncedFileHandler)?
-  /// `didCommit` has asked for a look at the file, which has not been yet.
+  /// True if `didCommit` has queued a call of `look` that has not begun.
   private let isLookDue = Atomic<Bool>(false)
-  /// The version that was looked at last.
+  /// The newest version of the file when `look` was called last.
   private let looked = Atomic<UInt64>(0)
   private var isRunning = false
-  /// It is the one that may have a session.
+  /// True if this handle is the one of the file that may run a session.
   private var isAgent = false
-  /// It is a member of the connection. It is none while it waits before another try of its own.
+  /// True if this object is a member of the connection. It is none while it waits before its own next try.
   private var isJoined = false
-  /// It is over: the file is being closed.
+  /// True if the file is being closed. Then no session starts again.
   private(set) var hasEnded = false
   private var channel: UInt64?
-  /// Tells runs from each other: what was to be done later for an earlier one is not done.
+  /// A number that grows with each join and leave. Events and delayed calls with an earlier number are ignored.
   private var run: UInt64 = 0
   private var backOff = BackOff()
   private var waits = SyncedFileWaits()
-  /// The number of the last wait.
   private let lastWait = Atomic<UInt64>(0)
   private var upload = UploadFigures()
-  /// The server was told in this session which files of the user are gone.
+  /// True if the server was told in this session which files of the user are gone.
   private var hasToldGone = false
 
-  /// - Parameter database: of a synced file.
+  /// - Parameter database: the database of a synced file.
   package init(
     _ database: Database, partition: Value?, recovery: ClientSession.Recovery,
     connection: SyncConnection, clock: any SyncClock = SystemClock()
@@ -50,15 +50,15 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     session.beforeReset = { [unowned self] in handler?.fileWillBeReset(self) }
   }
 
-  /// Tells all that happens to a handler, which is not kept. To be called before `start`.
+  /// Sets the handler that gets all events. It is not retained. It has to be set before `start` is called.
   package func attach(_ handler: any SyncedFileHandler) { self.handler = handler }
 
   // MARK: - Running
 
-  /// Connects from now on, or tries again now.
+  /// Starts the session. If it runs already and waits for its next try, it tries at once.
   package func start() { queue.async { [self] in startInTurn() } }
 
-  /// The same for the session's queue.
+  /// Does the same as `start`. It must be called on the session's queue.
   package func startInTurn() {
     guard !hasEnded else { return }
     backOff.reset()
@@ -70,12 +70,12 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     } catch {
       return fail(error)
     }
-    // Only who has the session knows what the server has.
+    // Only the handle that has the session knows what the server has.
     for call in waits.takeAllDownloads() { call(.otherAgent) }
     if isNew { handler?.fileHasOtherAgent(self) }
   }
 
-  /// Joins the connection, unless another handle of the file has a session; answers whether it has.
+  /// Joins the connection, unless another handle of the file has the session. Returns true if this handle has it.
   private func joinAsAgent() throws(StorageError) -> Bool {
     if !isAgent { isAgent = try database.becomeSyncAgent() }
     if isAgent { join(atOnce: true) }
@@ -87,15 +87,15 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     handler?.file(self, ended: .failed(.storage(error)))
   }
 
-  /// Ends the session. What waits for something of it is told.
+  /// Ends the session. All waits get the problem.
   package func stop(because problem: SyncedFileProblem = .stopped) {
     queue.async { [self] in stopInTurn(because: problem) }
   }
 
-  /// The same for the session's queue.
+  /// Does the same as `stop`. It must be called on the session's queue.
   package func stopInTurn(because problem: SyncedFileProblem = .stopped) { if isRunning { end(problem) } }
 
-  /// Ends the session. The file may be closed behind it.
+  /// Ends the session for good. The file may be closed after that.
   ///
   /// - Precondition: called on the session's queue.
   package func endInTurn() {
@@ -104,21 +104,21 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     for call in waits.removeAll() { call(.stopped) }
   }
 
-  /// Ends the session when what it does now is done, if `body` answers true; answers that.
+  /// Calls `body` on the session's queue when the present work of the session is done. If `body` returns true, it ends
+  /// the session for good. Returns what `body` returns.
   package func endAtOnce(_ body: () -> Bool) -> Bool {
     func end() -> Bool {
       let isOver = body()
       if isOver { endInTurn() }
       return isOver
     }
-    // A handler may be who asks for it.
+    // The caller may be a handler, which runs on the queue already.
     return isInTurn ? end() : queue.sync { end() }
   }
 
-  /// The code that runs is called by the session.
+  /// True if the calling code runs on the session's queue, whose value for the key `current` is this object.
   package var isInTurn: Bool { DispatchQueue.getSpecific(key: Self.current) == ObjectIdentifier(self) }
 
-  /// The session whose queue runs.
   private static let current = DispatchSpecificKey<ObjectIdentifier>()
 
   private func join(atOnce: Bool = false) {
@@ -143,7 +143,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     for call in waits.removeAll() { call(problem) }
   }
 
-  /// Something was committed: what is new is sent soon. To be called after each commit of the app.
+  /// Has the changes of a commit sent soon. It has to be called after each commit of the app.
   package func didCommit() {
     guard !isLookDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
     queue.async { [self] in
@@ -152,7 +152,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     }
   }
 
-  /// Somebody has committed, perhaps another process: what is new is sent, and told.
+  /// Looks for a version that was committed meanwhile, perhaps by another process. Sends it and tells the handler.
   package func othersMayHaveCommitted() {
     guard database.version > looked.load(ordering: .acquiring) else { return }
     queue.async { [self] in
@@ -162,28 +162,28 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     }
   }
 
-  /// Another handle may have ended its session without a word, as a process that is killed.
+  /// Tries to take over from another handle, which may have ended without notice, as a killed process does.
   package func othersMayHaveEnded() {
     queue.async { [self] in if isRunning, !isAgent { look() } }
   }
 
   private func look() {
-    // What is committed from now on is looked at again.
+    // The version is noted first, so that a commit from now on is looked at again.
     looked.store(database.version, ordering: .releasing)
     if isRunning, !isAgent {
       do throws(StorageError) { _ = try joinAsAgent() } catch { return fail(error) }
     }
     perform(session.upload(time: clock.now))
     tellUploads()
-    // The session of another handle notes in the file what has become of a query set.
+    // The session of another handle stores in the file whether a query set is in force or refused.
     if !isAgent { tellQuerySets() }
   }
 
   // MARK: - Waiting
 
-  /// Calls `body` once all that is committed now is decided by the server.
+  /// Calls `body` once the server has decided all changes that are committed now.
   ///
-  /// - Returns: withdraws the wait, with what it keeps. `body` may be called still where it is on its way.
+  /// - Returns: a closure that withdraws the wait and releases `body`. A call that is already under way still comes.
   @discardableResult
   package func whenUploaded(
     _ body: @escaping @Sendable (SyncedFileProblem?) -> Void
@@ -204,7 +204,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     return withdrawal(of: id)
   }
 
-  /// The same for the session's queue. Where the session does not run, `body` is told so at once.
+  /// Does the same on the session's queue. If the session does not run, `body` gets `.stopped` at once.
   package func whenUploadedInTurn(_ body: @escaping @Sendable (SyncedFileProblem?) -> Void) {
     guard isRunning, let last = try? database.lastSequence() else { return body(.stopped) }
     waits.addUpload(nextWait(), upTo: last, body)
@@ -213,7 +213,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
 
   /// Calls `body` once the file has all that the server has now.
   ///
-  /// - Returns: as `whenUploaded` does.
+  /// - Returns: a closure that withdraws the wait, like that of `whenUploaded`.
   @discardableResult
   package func whenDownloaded(
     _ body: @escaping @Sendable (SyncedFileProblem?) -> Void
@@ -228,9 +228,9 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     return withdrawal(of: id)
   }
 
-  /// Calls `body` once a query set is in force, with true; or once a newer one is, with false.
+  /// Calls `body` with true once a query set is in force, or with false once a newer one is.
   ///
-  /// - Returns: as `whenUploaded` does.
+  /// - Returns: a closure that withdraws the wait, like that of `whenUploaded`.
   @discardableResult
   package func whenShown(
     querySet number: UInt64, _ body: @escaping @Sendable (Result<Bool, SyncedFileProblem>) -> Void
@@ -249,15 +249,15 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
   private func withdrawal(of id: UInt64) -> @Sendable () -> Void {
     { [weak self] in
       guard let self else { return }
-      // Behind what adds it.
+      // On the queue this comes after the block that adds the wait.
       self.queue.async { self.waits.withdraw(id) }
     }
   }
 
-  /// How many wait for something, as the session's queue knows it now. Not to be called on that queue.
+  /// The number of waits that the session's queue knows at present. It must not be read on that queue.
   package var countOfWaits: Int { queue.sync { waits.count } }
 
-  /// Calls `body` on the session's queue, behind all that is under way.
+  /// Calls `body` on the session's queue, after all blocks that are queued already.
   package func inTurn(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
   private func tellUploads() {
@@ -273,7 +273,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
 
   private func tellFigures() { handler?.file(self, uploaded: upload.done, of: upload.total) }
 
-  /// Tells the figures of uploads, also where they have not changed.
+  /// Tells the handler the figures of uploads, even if they have not changed.
   package func report() {
     queue.async { [self] in
       tellUploads()
@@ -320,7 +320,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       guard isRunning, run == self.run else { return }
       (self.channel, downloaded, hasToldGone) = (channel, 0, false)
       waits.forgetAsked()
-      // The program may have ended before it was told.
+      // The program may have ended before it was told about refusals.
       if hasRefusals() { handler?.fileHasRefusals(self) }
       do throws(ClientProblem) {
         perform(try session.connected())
@@ -358,17 +358,17 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     }
   }
 
-  /// The server is told of so many in one session.
+  /// The greatest number of gone files that the server is told in one session.
   private static let mostGone = 1000
 
-  /// Bytes of the step that is coming.
+  /// The number of bytes of the arriving step that have arrived.
   private var downloaded: UInt64 = 0
-  /// What the step is cut with that has come last.
+  /// The number of the query set of the step that has arrived last, or a part of it.
   private var querySet: UInt64 = 0
 
   private func note(_ step: Step, _ bytes: Int) {
     downloaded += UInt64(bytes)
-    // What the server says may be anything.
+    // The number comes from the server and may be anything.
     let rest = step.isLast ? 0 : min(max(1, step.remainingBytes), 1 << 60)
     querySet = step.querySet
     handler?.file(self, downloaded: downloaded, of: downloaded + rest + 1, querySet: querySet)
@@ -383,7 +383,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       guard isRunning else { return }
       switch end {
       case .loss(let loss): handler?.file(self, lost: SyncedFileProblem(loss))
-      // Behind an error, which was acted upon. Else the server has let go of the channel, and is asked for another.
+      // An error before this was acted upon. Without one, the server has let go of the channel, and another is needed.
       case .server: retry(after: 0)
       case .renewal: break
       }
@@ -403,16 +403,16 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     }
   }
 
-  /// Milliseconds that a server may ask for.
+  /// The longest wait that a server may ask for, in milliseconds.
   private static let longestPause: UInt64 = 3_600_000
 
-  /// The server says how long to wait between tries.
+  /// Takes over the waits between tries that the server has told.
   private func follow(_ limits: Welcome.Limits) {
     backOff.follow(limits)
     connection.follow(limits)
   }
 
-  /// The session begins anew on another channel, after a while.
+  /// Leaves the connection, and joins it again after a while for a session on another channel.
   private func retry(after milliseconds: UInt64) {
     leave()
     let wait = max(min(milliseconds, Self.longestPause), backOff.next(clock))
@@ -427,7 +427,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
 
   private func perform(_ actions: [ClientSession.Action]) {
     for action in actions { perform(action) }
-    // Behind what was refused: who waits for uploads may close the file.
+    // This comes after refusals are reported, because a caller that waits for uploads may close the file.
     if actions.contains(where: \.isStep) { tellUploads() }
   }
 
@@ -449,7 +449,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       handler?.fileDidChange(self)
     case .refused: handler?.fileHasRefusals(self)
     case .willReset:
-      // The server has forgotten what it was asked.
+      // The server has forgotten the marks that it was asked for, so they are asked for again.
       waits.forgetAsked()
       hasToldGone = false
       if !session.isResetOfCopy { handler?.fileWillDownloadAnew(self) }
@@ -457,7 +457,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
       handler?.fileDidChange(self)
       if !session.isResetOfCopy { handler?.fileWasReset(self, isRecovered: isRecovered) }
     case .mark(let request, let version):
-      // What a file has that is to be reset says nothing.
+      // The version of a file that is about to be reset says nothing.
       let current = session.isResetting ? 0 : fileVersion()
       for call in waits.take(mark: request, version, at: current) { call(nil) }
     case .retired(let replica): handler?.file(self, retired: replica)
@@ -468,7 +468,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     }
   }
 
-  /// Why the session is about to end.
+  /// The reason why the session is about to end.
   private var problem: SyncedFileProblem?
 
   private func disconnect(_ how: ClientSession.Retry) {
@@ -487,8 +487,8 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     }
   }
 
-  /// The server says that the user has to log in. The connection finds out whether that ends the log-in that there is now; where it does,
-  /// the session is told, as those of the user's other files are.
+  /// Handles the server's message that the user has to log in. The connection finds out whether that means the present
+  /// log-in. If so, it tells this session and those of the user's other files.
   private func endLogIn() {
     let told = channel ?? 0
     run += 1
@@ -503,7 +503,7 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
         try file.noteRefused(querySet: number, code: code, text: text)
       }
     } catch {
-      // What waits is told all the same. The server refuses the set again in the next session.
+      // The waits are told nevertheless. The server refuses the set again in the next session.
       handler?.file(self, lost: .failed(error))
     }
   }
@@ -532,7 +532,7 @@ extension Database {
 }
 
 extension Snapshot {
-  /// The sequence of the first changeset that is not decided yet; the greatest number where all are.
+  /// The sequence of the first changeset that is not decided yet; the greatest number if all are decided.
   func firstPendingSequence() throws(StorageError) -> UInt64 {
     var first = UInt64.max
     try changelog()?.forEach(self) { (changeset) in

@@ -1,21 +1,21 @@
 import RealmSync
 
-/// Why what was waited for does not come, or why the session of a file has ended.
+/// The reason why a wait has failed, or why the session of a file has ended.
 package enum SyncedFileProblem: Error, Sendable, Equatable {
-  /// The session was stopped: by the app, since the user is logged out, or since the file was closed.
+  /// The session was stopped, by the app, because the user is logged out, or because the file was closed.
   case stopped
   case loggedOut(String)
-  /// The server can't be reached now; it is tried again.
+  /// The server can't be reached now. Another try follows.
   case network(NetworkProblem)
-  /// The server lets no client in: the status of the answer.
+  /// The server lets no client in. `status` is that of its answer.
   case refused(status: Int)
-  /// What stands before the server lets no client in: the status of the answer. It is tried again.
+  /// Something in front of the server lets no client in. `status` is that of its answer. Another try follows.
   case barred(status: Int)
   /// The server has ended the session.
   case ended(ProtocolError)
   /// The session can't go on with the file.
   case failed(ClientProblem)
-  /// Another handle of the file has the session, which alone knows what the server has.
+  /// Another handle of the file has the session, and only that session knows what the server has.
   case otherAgent
   /// The server can't use a query set.
   case querySetRefused(code: UInt32, text: String)
@@ -32,7 +32,7 @@ package enum SyncedFileProblem: Error, Sendable, Equatable {
       }
   }
 
-  /// What the server says against a query set.
+  /// The text of the server if it has refused a query set; otherwise nil.
   package var refusedText: String? {
     if case .querySetRefused(_, let text) = self { text } else { nil }
   }

@@ -1,11 +1,11 @@
-/// What waits for something of a session. Each wait has a number, by which it can be withdrawn.
+/// The waits for something of a session. Each wait has a number, by which it can be withdrawn.
 struct SyncedFileWaits {
   typealias Body = @Sendable (SyncedFileProblem?) -> Void
   typealias QuerySetBody = @Sendable (Result<Bool, SyncedFileProblem>) -> Void
 
   private struct Upload {
     let id: UInt64
-    /// The changesets up to this sequence are to be decided.
+    /// The sequence up to which the changesets have to be decided.
     let last: UInt64
     let body: Body
   }
@@ -13,9 +13,9 @@ struct SyncedFileWaits {
   private struct Download {
     let id: UInt64
     let body: Body
-    /// The server was asked where its log ends, in this session.
+    /// The number of the mark that was sent to the server in this session; nil if none was sent.
     var request: UInt64?
-    /// That was at this version.
+    /// The version at which the log ended then; nil before the answer.
     var version: UInt64?
   }
 
@@ -32,7 +32,7 @@ struct SyncedFileWaits {
 
   var count: Int { uploads.count + downloads.count + forQuerySets.count }
 
-  /// The numbers of the query sets that somebody waits for.
+  /// The numbers of the query sets for which there are waits.
   var querySets: [UInt64] { forQuerySets.map(\.number) }
 
   // MARK: - Adding
@@ -49,7 +49,7 @@ struct SyncedFileWaits {
     forQuerySets.append(ForQuerySet(id: id, number: number, body: body))
   }
 
-  /// Nobody waits for this any more.
+  /// Removes a wait.
   mutating func withdraw(_ id: UInt64) {
     uploads.removeAll { $0.id == id }
     downloads.removeAll { $0.id == id }
@@ -76,7 +76,7 @@ struct SyncedFileWaits {
     return taken.map(\.body)
   }
 
-  /// Numbers for marks that are to be asked for now.
+  /// The numbers of the marks that have to be sent now.
   mutating func unasked() -> [UInt64] {
     var requests: [UInt64] = []
     for index in downloads.indices where downloads[index].request == nil {
@@ -87,14 +87,14 @@ struct SyncedFileWaits {
     return requests
   }
 
-  /// Another session begins, perhaps with another server.
+  /// Forgets the marks that were sent, because another session begins, perhaps with another server.
   mutating func forgetAsked() {
     for index in downloads.indices { (downloads[index].request, downloads[index].version) = (nil, nil) }
   }
 
-  /// The log ended at a version when it was asked for.
+  /// Notes the version at which the log ended when it was asked for.
   ///
-  /// - Returns: what has all that it waited for, where the file has a version.
+  /// - Returns: the bodies of the downloads that are complete at the version of the file.
   mutating func take(mark request: UInt64, _ version: UInt64, at current: UInt64) -> [Body] {
     for index in downloads.indices where downloads[index].request == request {
       downloads[index].version = version

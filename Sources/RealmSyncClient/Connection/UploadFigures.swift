@@ -1,10 +1,11 @@
 import RealmStorage
 
-/// How much of a file's changes its server has taken, in bytes of changesets as they stand in the file, since the file was opened.
+/// The progress of uploads since the file was opened: the bytes of changesets that the server has decided, and the
+/// bytes of all changesets, as they stand in the file.
 struct UploadFigures {
   private(set) var done: UInt64 = 0
   private(set) var total: UInt64 = 0
-  /// The changesets that are pending, with their sizes, the oldest first.
+  /// The pending changesets with their sizes, the oldest first.
   private var pending: [Pending] = []
 
   private struct Pending {
@@ -12,7 +13,7 @@ struct UploadFigures {
     let bytes: UInt64
   }
 
-  /// Looks at what is pending now. Answers whether the figures are others than before.
+  /// Looks at what is pending now. Returns true if the figures have changed.
   mutating func update(_ snapshot: Snapshot) throws(StorageError) -> Bool {
     let old = (done, total)
     let first = try snapshot.firstPendingSequence()

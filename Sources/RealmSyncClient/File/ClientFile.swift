@@ -1,9 +1,10 @@
 import RealmStorage
 import RealmSync
 
-/// A client's file as its session with a server changes it. Nothing here knows of a network.
+/// A client's file, as its session with a server changes it. Nothing here uses a network.
 ///
-/// All that belongs together is changed by one transaction: the objects, where the file stands in the log, and the changesets that are pending.
+/// Whatever belongs together is changed by one transaction: the objects, the position of the file in the log, and the
+/// pending changesets.
 package struct ClientFile {
   let transaction: WriteTransaction
   private(set) var pending: PendingChangesets
@@ -26,7 +27,7 @@ package struct ClientFile {
     }
   }
 
-  /// The number of the file; that of a file without one is the greatest of all.
+  /// The number of the file as a replica. For a file without a number it is the greatest number of 64 bits.
   package var number: UInt64 { position.replicas[Int(pending.state.replica)] }
 
   func storing<Result>(_ body: () throws(StorageError) -> Result) throws(ClientProblem) -> Result {
@@ -40,14 +41,16 @@ package struct ClientFile {
     }
   }
 
-  /// The query set that a server gives every replica with a partition.
+  /// The query set that a server gives to each replica with a partition.
   static let partitionQuerySet: UInt64 = 1
 
   // MARK: - Registration
 
-  /// Notes that a server has given the file a number. What was written before counts as written upon the version of the registration, and later than all that was decided until then.
+  /// Takes over the number that a server has given the file. Changes that were written before count as written upon the
+  /// version of the registration, and as later than everything that was decided until then.
   ///
-  /// - Parameter partition: what the file has in a property of all objects, if it has a partition.
+  /// - Parameter partition: the property of the partition and its value in all objects of the file; nil for a file
+  ///   without a partition.
   package mutating func register(
     _ registered: Welcome.Registered, partition: MergeContext.Partition?, time: UInt64
   ) throws(ClientProblem) {
@@ -78,14 +81,15 @@ package struct ClientFile {
     try renew(position)
   }
 
-  /// The same of a file that is a copy: it goes on from what was copied, and what was written since counts as written upon that.
+  /// Registers a file that is a copy. It goes on from the copied state, and changes since then count as written upon
+  /// that state.
   private mutating func registerCopy(
     _ registered: Welcome.Registered, _ partition: MergeContext.Partition?
   ) throws(ClientProblem) {
     var position = position
     position.rename(pending.state.replica, to: registered.replica)
     position.sessionNumber = registered.sessionNumber
-    // It shows another partition, or none. The server resets a file that names a tag which no version has.
+    // The copy shows another partition, or none. The server resets a file that names a tag which no version has.
     if position.partition != partition { position.tag = ~position.tag }
     position.partition = partition
     let mark = pending.state.lastStamp
@@ -97,7 +101,7 @@ package struct ClientFile {
     try renew(position)
   }
 
-  /// What is pending is another than before.
+  /// Takes over a position, and reads the pending changesets anew, because they have changed.
   mutating func renew(_ position: ClientPosition) throws(ClientProblem) {
     self.position = position
     let pending = try storing { () throws(StorageError) in try PendingChangesets(transaction) }
@@ -113,7 +117,7 @@ package struct ClientFile {
     guard clock.receive(mark, at: time) else { throw .markAhead(milliseconds: mark.milliseconds) }
   }
 
-  /// A step leads forwards, and to a query set that there is.
+  /// Checks that a step leads forwards, and to a query set that exists.
   private func check(_ step: Step) throws(ClientProblem) {
     guard step.to >= step.from, step.to < Self.latestVersion, step.querySet <= newestQuerySet else {
       throw .wrongAnswer
@@ -130,14 +134,15 @@ package struct ClientFile {
     }
   }
 
-  /// Whether the clock of the machine goes otherwise than the file knows, compared with that of the server.
+  /// True if the clock of the server differs from that of the machine by another offset than the file has stored.
   package func isNew(offset: Int64) -> Bool {
     let known = pending.state.clockOffset
     let clock = HybridClock(offset: offset)
     return abs(clock.offset - known) >= Self.leastOffset
   }
 
-  /// Messages are under way for a while: less than this tells nothing.
+  /// The least change of the offset that counts, in milliseconds. A smaller change means nothing, because messages take
+  /// time.
   private static let leastOffset: Int64 = 1000
 
   /// Notes by how many milliseconds the server's clock is ahead.
@@ -155,11 +160,11 @@ package struct ClientFile {
 
   // MARK: - Steps
 
-  /// Applies a step, of which all parts are there.
+  /// Applies a step whose parts are complete.
   ///
-  /// - Parameter time: of the machine, in milliseconds since 1970.
-  /// - Returns: what was refused of the file's own changesets.
-  /// - Throws: `ClientProblem`. The transaction is to be cancelled then.
+  /// - Parameter time: the time of the machine, in milliseconds since 1970.
+  /// - Returns: the refusals of the file's own changesets.
+  /// - Throws: `ClientProblem`. The transaction must be cancelled then.
   package mutating func apply(_ parts: StepParts, time: UInt64) throws(ClientProblem) -> [Refusal] {
     guard let step = parts.header else { throw .incompleteStep }
     guard step.from == position.version else {
@@ -198,7 +203,7 @@ package struct ClientFile {
     return step.own.flatMap(\.refusals)
   }
 
-  /// Where the file stands, as a session tells it when it begins.
+  /// The position of the file, as a session tells it when it begins.
   package func start(wanted: UInt64) throws(ClientProblem) -> SessionStart {
     var (last, all) = (position.decided, [NamedChangeset]())
     while let message = try upload(after: last) {
@@ -211,7 +216,7 @@ package struct ClientFile {
       leastBase: try leastBase())
   }
 
-  /// Notes the session number that the file is to name next. It is durable before it is named.
+  /// Stores the session number that the file has to name next. It must be durable before the file names it.
   package mutating func note(sessionNumber: UInt64) throws(ClientProblem) {
     var position = position
     position.sessionNumber = sessionNumber
@@ -221,13 +226,14 @@ package struct ClientFile {
 
   // MARK: - Resets
 
-  /// Replaces what the file has by what the server has. What no server has decided is written again on top of it, or dropped.
+  /// Replaces the content of the file by what the server has. The changes that no server has decided are written again
+  /// on top of it, or dropped.
   ///
   /// - Parameters:
-  ///   - parts: the step from nothing to the view at a version, all parts of it.
-  ///   - dropsPending: changes that no server has decided are not written again.
-  ///   - time: of the machine, in milliseconds since 1970.
-  /// - Throws: `ClientProblem`. The transaction is to be cancelled then.
+  ///   - parts: all parts of the step from nothing to the view at a version.
+  ///   - dropsPending: true if the changes that no server has decided are not written again.
+  ///   - time: the time of the machine, in milliseconds since 1970.
+  /// - Throws: `ClientProblem`. The transaction must be cancelled then.
   package mutating func reset(
     _ reset: Welcome.Reset, _ parts: StepParts, dropsPending: Bool = false, time: UInt64
   ) throws(ClientProblem) {
@@ -261,10 +267,10 @@ package struct ClientFile {
       try QuerySetStore(transaction).forget(before: step.querySet)
       try SubscriptionStore.forget(before: step.querySet, in: transaction.tree(ClientPosition.tree))
       try RefusalStore(transaction).add(reset.refusals + step.own.flatMap(\.refusals))
-      // The beginning of a copy is no reset of what the app had.
+      // The beginning of a copy does not count as a reset, because the app had nothing that was replaced.
       guard !wasCopy else { return position }
       guard end > last else {
-        // Nothing was written again: nothing could go in circles.
+        // Nothing was written again, so no loop of resets can follow.
         try ResetMark.remove(from: transaction.tree(ClientPosition.tree))
         return position
       }
@@ -277,9 +283,9 @@ package struct ClientFile {
     try renew(new)
   }
 
-  /// Whether what the server decided as the file's own changesets are these.
+  /// Checks that the server decided the file's own changesets, and not those of a copy.
   ///
-  /// - Returns: the last one that is decided.
+  /// - Returns: the last changeset that is decided.
   private func checkOwn(_ step: Step) throws(ClientProblem) -> NamedChangeset {
     var decided = position.decided
     for own in step.own where own.sequence > decided.sequence {
@@ -292,7 +298,7 @@ package struct ClientFile {
     return decided
   }
 
-  /// The least base of the changesets that are pending; nil where none has one.
+  /// The least base of the pending changesets; nil if there are none, or if they have none.
   package func leastBase() throws(ClientProblem) -> UInt64? {
     try storing { () throws(StorageError) in
       guard let first = try pending.sequences().first else { return nil }
@@ -302,7 +308,7 @@ package struct ClientFile {
 
   // MARK: - Uploads
 
-  /// The changeset that follows one, as it is sent; nil behind the last.
+  /// The upload of the changeset that follows another one; nil behind the last.
   package func upload(after previous: NamedChangeset) throws(ClientProblem) -> UploadMessage? {
     try storing { () throws(StorageError) in
       guard let pending = try pending.pending(previous.sequence + position.earlierSequences + 1) else {

@@ -1,38 +1,43 @@
 import RealmStorage
 import RealmSync
 
-/// Where a client's file stands: what it is to its server, and what of the log it has.
+/// The state of a client's file toward its server: the numbers by which the server knows it, and its position in the
+/// log.
 package struct ClientPosition: Sendable, Equatable {
-  /// The numbers of replicas by their numbers in the file. The first is 0, which names none. A file without a number yet has the greatest of all, so that its changes count as the latest.
+  /// The numbers of the replicas, by their numbers in the file. The first is 0 and names no replica. A file that was
+  /// never registered has the greatest number of 64 bits, so that its changes count as the latest.
   package private(set) var replicas: [UInt64] = [0, .max]
-  /// For each of them the greatest counter of the ids in the file that it gave to elements.
+  /// For each replica the greatest counter of the element ids in the file that the replica gave.
   package private(set) var lastElements: [UInt32] = [0, 0]
   private var indexes = ReplicaIndexes()
   /// The version of the log that the file has, and the tag of that entry.
   package var version: UInt64 = 0
   package var tag: UInt64 = 0
-  /// The query set that the file is cut with.
+  /// The number of the query set that is in force.
   package var querySet: UInt64 = 0
-  /// What the file has in a property of all objects that it sees and makes; nil of one without a partition.
+  /// The property of the partition, and its value in all objects that the file sees and makes; nil for a file without a
+  /// partition.
   package var partition: MergeContext.Partition?
-  /// The version from which on the partition is an ordinary filter: what is written upon it has none.
+  /// The version from which on the partition is an ordinary filter. Changes that are written upon that version or a
+  /// later one have no partition.
   package var flexibleFrom: UInt64?
   package var sessionNumber: UInt64 = 0
-  /// So many sequences of the file were given while it was another replica.
+  /// The number of sequences that the file gave while it was another replica.
   package var earlierSequences: UInt64 = 0
-  /// The sequence of the last changeset that was decided, as this replica, and its hash.
+  /// The sequence of the last decided changeset of the file as this replica, and its hash.
   package var decided = NamedChangeset(sequence: 0, hash: [])
-  /// The file began as a copy of another one and has had no step since: it shows what the other one showed at the version.
+  /// True if the file began as a copy of another file and has had no step since. It then shows what the other file
+  /// showed at the version.
   package var isCopy = false
 
   package init() {}
 
   package static let tree = "sync.client"
   private static let key: [UInt8] = [0]
-  /// No count comes near.
+  /// The bound for counts, which none of them ever reaches.
   private static let most: UInt64 = 1 << 62
 
-  /// What stands in a file; that of a file that was never connected where there is none.
+  /// Reads the position from a file. A file that was never connected has none, and gets the initial position.
   package init(_ tree: some ReadableTree) throws(StorageError) {
     guard let bytes = try tree.value(for: Self.key) else { return }
     var reader = ByteReader(bytes)
@@ -88,22 +93,22 @@ package struct ClientPosition: Sendable, Equatable {
     try tree.set(bytes, for: Self.key)
   }
 
-  /// The partition of what was written upon a version.
+  /// The partition of a changeset that was written upon a version.
   func partition(at base: UInt64?) -> MergeContext.Partition? {
     if let base, let flexibleFrom, flexibleFrom <= base { return nil }
     return partition
   }
 
-  /// Whether the file has numbers for these replicas, beside those that it knows.
+  /// True if the file has room for these replicas beside those that it knows.
   func hasRoom(for others: Set<UInt64>) -> Bool {
     let most = MessageLimit.stepReplicas
     if replicas.count + others.count <= most { return true }
     return replicas.count + others.subtracting(replicas).count <= most
   }
 
-  /// The number in the file of a replica. A new one gets the next.
+  /// The number of a replica in the file. A new replica gets the next number.
   ///
-  /// - Precondition: the file has room for it (`hasRoom`).
+  /// - Precondition: the file has room for the replica (`hasRoom`).
   mutating func index(_ number: UInt64) -> UInt32 { indexes.index(of: number, in: replicas) ?? add(number) }
 
   /// Gives a replica the next number in the file.
@@ -115,23 +120,23 @@ package struct ClientPosition: Sendable, Equatable {
     return index
   }
 
-  /// Notes that the replica of a number in the file is known by another one from now on.
+  /// Changes the global number of a replica that has a number in the file.
   mutating func rename(_ index: UInt32, to number: UInt64) {
     replicas[Int(index)] = number
     indexes = ReplicaIndexes()
   }
 
-  /// The file is a copy of one that had this state, and a client of its own from now on, which was never connected.
+  /// Turns the position into that of a copy. The copy is a client of its own that was never connected.
   ///
   /// - Precondition: nothing is pending.
-  /// - Returns: its number in the file.
+  /// - Returns: the number of the new replica in the file.
   mutating func becomeCopy(of state: ChangelogState) -> UInt32 {
     let old = Int(state.replica)
     lastElements[old] = max(lastElements[old], UInt32(clamping: state.nextElement - 1))
     (earlierSequences, sessionNumber) = (state.nextSequence - 1, 0)
     decided = NamedChangeset(sequence: 0, hash: [])
     (isCopy, flexibleFrom) = (true, nil)
-    // One without a number has made nothing that is left.
+    // A file without a number has made nothing that is left.
     return replicas[old] == .max ? state.replica : add(.max)
   }
 
@@ -146,12 +151,13 @@ package struct ClientPosition: Sendable, Equatable {
   }
 }
 
-/// Finds replicas by their numbers. It is made when the first one is looked for, because most transactions look for none.
+/// The numbers of replicas in the file, by their global numbers. The table is made at the first search, because most
+/// transactions do not search.
 private struct ReplicaIndexes: Sendable, Equatable {
-  /// Nil until one is looked for.
+  /// The table; nil before the first search.
   private var found: [UInt64: UInt32]?
 
-  /// It follows from the numbers of the replicas.
+  /// The table depends only on the numbers of the replicas, so it does not count for equality.
   static func == (left: Self, right: Self) -> Bool { true }
 
   mutating func index(of number: UInt64, in replicas: [UInt64]) -> UInt32? {
@@ -163,7 +169,7 @@ private struct ReplicaIndexes: Sendable, Equatable {
     return made[number]
   }
 
-  /// - Parameter index: greater than all others.
+  /// - Parameter index: a number that is greater than all others.
   mutating func add(_ number: UInt64, _ index: UInt32) {
     if found != nil, found?[number] == nil { found?[number] = index }
   }

@@ -1,31 +1,35 @@
 import RealmStorage
 import RealmSync
 
-/// Why a session can't go on with a file.
+/// The reason why a session can't go on with a file.
 package enum ClientProblem: Error, Sendable, Equatable, CustomStringConvertible {
-  /// A step begins elsewhere than where the file stands: the session asks again.
+  /// A step begins at another version than that of the file. The session connects again.
   case otherVersion(file: UInt64, step: UInt64)
-  /// The server decided another changeset than the file's own: a copy of the file has used its sequences. The file is to be reset.
+  /// The server decided another changeset than the file's own, because a copy of the file has used its sequences. The
+  /// file has to be reset.
   case otherChangeset(sequence: UInt64)
-  /// The parts of a step are not all parts of one.
+  /// The parts of a step do not make up one whole step.
   case incompleteStep
-  /// The server gave a file a number that can't be its own, or told it what no file has.
+  /// The server gave the file a number that can't be its own, or sent a message that does not fit the state of the
+  /// session or the file.
   case wrongAnswer
-  /// A stamp lies more than a day ahead: no server sends it.
+  /// A stamp lies more than a day ahead. No server sends such a stamp.
   case markAhead(milliseconds: UInt64)
-  /// The server defines a table or a property otherwise than the file: it is another app's, or of another version of the app.
+  /// The server defines a table or a property in another way than the file. It belongs to another app, or to another
+  /// version of the app.
   case otherSchema(table: String, property: String?)
-  /// The server told a change, or an id of an element, in the name of the file that the file has not made.
+  /// The server told a change, or an id of an element, in the name of the file, and the file has not made it.
   case forgedOwnChange
-  /// What the server tells was written by more files of clients than one file can tell apart.
+  /// The step names replicas so that there are more than a file can know (`MessageLimit.stepReplicas`).
   case tooManyReplicas
-  /// The file was opened without being synced.
+  /// The file was opened without sync.
   case notSynced
-  /// The server sent what is no message.
+  /// The server sent bytes that are not a valid message.
   case damagedMessage(MessageDamage)
-  /// What the file has is to be replaced by what the server has, and the app wants to do that itself.
+  /// The content of the file has to be replaced by what the server has, and the app wants to do that itself.
   case resetNeeded(isInDoubt: Bool)
-  /// What the file has could not be replaced by what the server has, for this reason. The app is to decide what becomes of the file.
+  /// The content of the file could not be replaced by what the server has, for the given reason. The app has to decide
+  /// what to do with the file.
   indirect case resetFailed(ClientProblem)
   /// The server resets the file again before it has decided what was written again at the last reset.
   case repeatedReset

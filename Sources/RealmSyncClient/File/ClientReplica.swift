@@ -2,7 +2,7 @@ import RealmStorage
 
 /// The number by which a server knows a client's file.
 package enum ClientReplica {
-  /// Nil of a file that no server has given one, and of one that is not synced.
+  /// The number of the file; nil if no server has given it one, or if it is not synced.
   package static func number(in snapshot: Snapshot) throws(StorageError) -> UInt64? {
     guard let changelog = try snapshot.changelog() else { return nil }
     let tree = try snapshot.tree(ClientPosition.tree)

@@ -1,11 +1,14 @@
 import RealmStorage
 import RealmSync
 
-/// Replaces what a client's file has by what the server has, and writes the changes that no server has decided again on top of it.
+/// Replaces the content of a client's file by what the server has, and writes the changes that no server has decided
+/// again on top of it.
 ///
-/// The file is a new replica then. Edits of objects, elements and entries that are gone have no effect, sums add, values win.
+/// The file becomes a new replica. Edits of objects, elements and entries that are gone have no effect, sums are added,
+/// and values win.
 ///
-/// The parts of the step are read one at a time, and an object is replaced when its part is read: a reset takes no more memory than a part, beside a few bits for each object.
+/// The parts of the step are read one at a time, and an object is replaced when its part is read. So a reset takes no
+/// more memory than one part, and a few bits for each object.
 struct FileReset {
   private let transaction: WriteTransaction
   private let pending: PendingChangesets
@@ -16,32 +19,33 @@ struct FileReset {
   private var position: ClientPosition
   private var clock: HybridClock
   private let time: UInt64
-  /// The number in the file of the new replica.
+  /// The number of the new replica in the file.
   private let own: UInt32
   private var nextElement: UInt64 = 1
-  /// Ids that a copy of the file may have used, and those that take their places.
+  /// The ids that a copy of the file may have used, with the new ids that replace them.
   private var renewed: [ElementID: ElementID] = [:]
   private let renews: Bool
   /// The sequences of the changesets that are written again.
   private let kept: [UInt64]
-  /// The bases that they had.
+  /// The former bases of these changesets.
   private var bases: [UInt64: UInt64] = [:]
-  /// The changesets that change an object, growing.
+  /// The sequences of the changesets that change an object, in ascending order.
   private var sequences: [ObjectName: [UInt64]] = [:]
-  /// These objects, in the order in which they were changed first.
+  /// The changed objects, in the order of their first changes.
   private var changed: [ObjectName] = []
-  /// Those of them that are still to be replaced.
+  /// The changed objects that still have to be replaced.
   private var waiting: Set<ObjectName> = []
-  /// The rows of the objects that the server has, by their tables.
+  /// The rows of the objects that the server has, by the names of their tables.
   private var told: [String: RowMarks] = [:]
-  /// Objects that the file had created, and somebody else has: what was done to them is not written again.
+  /// The objects that the file had created and somebody else has. Changes of them are not written again.
   private let refused: Set<ObjectName>
-  /// The numbers in the file of the replicas of the part that is read.
+  /// The numbers in the file of the replicas that the present part names.
   private var replicas: [UInt32] = []
 
   /// - Parameters:
-  ///   - step: from nothing to the view at a version, without its objects.
-  ///   - decided: the last changeset of the file that was decided; those behind it are written again.
+  ///   - step: the step from nothing to the view at a version, without its objects.
+  ///   - decided: the sequence of the last changeset of the file that was decided. The changesets behind it are written
+  ///     again.
   init(
     _ reset: Welcome.Reset, _ step: Step, decided: UInt64, _ pending: PendingChangesets,
     _ position: ClientPosition, time: UInt64, _ transaction: WriteTransaction
@@ -61,8 +65,11 @@ struct FileReset {
     self.position.sessionNumber = reset.registered.sessionNumber
   }
 
-  /// - Parameter parts: those of the step.
-  /// - Returns: where the file stands then; nil of parts that do not bring whole objects, each once: what was made of them is not to be kept.
+  /// Carries out the reset.
+  ///
+  /// - Parameter parts: the parts of the step.
+  /// - Returns: the new position of the file. It is nil if the parts do not bring whole objects, each once. The changes
+  ///   must not be committed then.
   mutating func run(_ parts: StepParts) throws(StorageError) -> ClientPosition? {
     try transaction.merge(step.schema)
     try tellDefinitions()
@@ -107,7 +114,7 @@ struct FileReset {
     replicas = []
     for number in part.replicas { replicas.append(number == 0 ? 0 : position.index(number)) }
     for object in part.expanded.objects {
-      // What was written again would be written once more.
+      // An object that came twice would get the changes that are written again twice.
       guard case .whole(let content) = object.change,
         sequences[object.name] == nil || waiting.contains(object.name)
       else { return false }
@@ -118,7 +125,7 @@ struct FileReset {
     return true
   }
 
-  /// Replaces all other objects that the file has, shows or changes: the server does not have them for it.
+  /// Replaces all other objects that the file has or changes, because the server does not have them for this file.
   private mutating func replaceOthers() throws(StorageError) {
     for schema in try transaction.schemas() where !schema.isEmbedded {
       guard let key = schema.columns.firstIndex(where: { $0.index == .unique }),
@@ -140,7 +147,8 @@ struct FileReset {
     for name in changed where waiting.contains(name) { _ = try rebuild(name, nil) }
   }
 
-  /// What the file defines and the server does not have, since it goes on from an older copy, is told again: properties that have become optional, too.
+  /// Tells the server the definitions that the file has and the server does not have, because the server goes on from
+  /// an older copy. These include properties that have become optional.
   private func tellDefinitions() throws(StorageError) {
     let known = Dictionary(
       step.schema.map { ($0.name, $0.isOptional) }, uniquingKeysWith: { $0 || $1 })
@@ -155,12 +163,13 @@ struct FileReset {
     }
   }
 
-  /// What is written again counts as written now, upon what the server has.
+  /// Gives the changesets that are written again a new base and a new stamp, as if they were written now upon what the
+  /// server has.
   private mutating func restamp() throws(StorageError) {
     for sequence in kept {
       bases[sequence] = try pending.pending(sequence)?.stored.base
       try pending.set(base: step.to, stamp: clock.stamp(at: time), of: sequence)
-      // What waits for the first query set goes on waiting.
+      // Changes that wait for the first query set go on waiting.
       let named = try pending.pending(sequence)?.stored.querySet ?? 0
       try pending.set(querySet: max(pending.state.querySet, named), of: sequence)
     }
@@ -168,7 +177,7 @@ struct FileReset {
 
   // MARK: - One object
 
-  /// - Returns: the row of the object, where it is there then.
+  /// - Returns: the row of the object; nil if it does not exist afterwards.
   private mutating func rebuild(
     _ name: ObjectName, _ content: [Instruction]?
   ) throws(StorageError) -> UInt64? {
@@ -194,7 +203,8 @@ struct FileReset {
     return merged.object.row
   }
 
-  /// The lists that pending changes insert into or move in, as they stood before these.
+  /// The lists into which pending changes insert or in which they move elements, as the lists stood before these
+  /// changes.
   private func orders(
     _ sequences: [UInt64], _ object: EditedObject
   ) throws(StorageError) -> [InstructionPath: FormerOrder] {
@@ -260,7 +270,7 @@ struct FileReset {
         instruction = .move(path, element, id: id, left: left, right: right)
       }
     case .create:
-      // The replica has no partition any more: what its partition was is told as a value.
+      // The new replica has no partition, so the value of the former partition is set explicitly.
       guard let partition, position.partition == nil,
         partition.value != .null || merged.object.hasProperty(partition.property)
       else { break }
@@ -274,7 +284,8 @@ struct FileReset {
     return [instruction]
   }
 
-  /// A neighbour that is gone is replaced by the nearest one to its left in the old list that is still there.
+  /// The neighbours for an insertion or a move. A left neighbour that is gone is replaced by the nearest element to its
+  /// left in the old list that still exists.
   private func neighbours(
     _ path: InstructionPath, _ left: ElementID, _ merged: MergedObject, _ order: FormerOrder?,
     moved: ElementID?
@@ -314,7 +325,7 @@ struct FileReset {
 }
 
 extension Instruction {
-  /// The list that an element is inserted into or moved in.
+  /// The list into which an element is inserted, or in which it is moved; nil for other instructions.
   fileprivate var listPath: InstructionPath? {
     switch self {
     case .insert(let path, _, _, _, _), .move(let path, _, _, _, _): path
@@ -324,7 +335,7 @@ extension Instruction {
 }
 
 extension SchemaInstruction {
-  /// What is defined: a table, or a property of one.
+  /// The name of the defined table, or of the table and the defined property.
   fileprivate var name: [String] {
     switch self {
     case .addTable(let table, _): [table]
@@ -332,7 +343,7 @@ extension SchemaInstruction {
     }
   }
 
-  /// A property with one value may be null.
+  /// True for a property with one value that may be null.
   fileprivate var isOptional: Bool {
     guard case .addProperty(_, let property) = self else { return false }
     return property.isOptional && property.collection == nil

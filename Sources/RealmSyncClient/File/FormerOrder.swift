@@ -1,13 +1,15 @@
 import RealmStorage
 
-/// The elements of a list as they stood before it was replaced. It finds the nearest one to the left of an element that is gone.
+/// The elements of a list as they stood before the list was replaced. It finds the nearest element to the left of an
+/// element that is gone.
 ///
-/// An element that is gone does not come back. So those that were found to be gone are passed over at once from then on, and many elements that are gone beside each other cost no more than
-/// one look at each.
+/// An element that is gone does not come back. So elements that were found to be gone are skipped at once from then on,
+/// and many adjacent elements that are gone cost no more than one look at each.
 final class FormerOrder {
   private let ids: [ElementID]
   private let places: [ElementID: Int]
-  /// For each place itself, or one further left where all between are gone; -1 where all are.
+  /// For each place the place itself, or a place further left if all elements from there on up to this place are gone;
+  /// -1 if all are gone.
   private var lefts: [Int]
 
   init(_ ids: [ElementID]) {
@@ -17,11 +19,11 @@ final class FormerOrder {
     (self.places, lefts) = (places, Array(ids.indices))
   }
 
-  /// The nearest element to the left that is there; none where there is none.
+  /// The nearest element to the left that still exists; `.none` if there is no such element.
   ///
   /// - Parameters:
-  ///   - id: of an element that is gone.
-  ///   - isThere: asks the list that took the place of this one.
+  ///   - id: the id of an element that is gone.
+  ///   - isThere: asks whether the list that replaced this one has an element.
   func nearest(
     to id: ElementID, _ isThere: (ElementID) throws(StorageError) -> Bool
   ) throws(StorageError) -> ElementID {
@@ -35,7 +37,7 @@ final class FormerOrder {
     return .none
   }
 
-  /// The nearest place, at one or to its left, whose element is not known to be gone.
+  /// The nearest place, at the start or to its left, whose element is not known to be gone.
   private func known(_ start: Int) -> Int {
     var end = start
     while end >= 0, lefts[end] != end { end = lefts[end] }

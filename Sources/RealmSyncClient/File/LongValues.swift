@@ -1,7 +1,8 @@
 import RealmStorage
 
 extension Changeset {
-  /// The changeset with its long values, which stand apart from it in the file, in their places. Nil where one is missing.
+  /// The changeset with its long values in their places. In the file they stand apart from it. The result is nil if a
+  /// long value is missing or is not valid.
   func withLongValues(
     _ value: ([UInt8]) throws(StorageError) -> [UInt8]?
   ) throws(StorageError) -> Changeset? {

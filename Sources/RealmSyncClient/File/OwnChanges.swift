@@ -1,26 +1,26 @@
 import RealmStorage
 import RealmSync
 
-/// Looks at what a part of a step tells in the name of the file itself.
+/// Checks what a part of a step tells in the name of the file itself.
 ///
-/// Nobody but the file makes changesets and gives ids of elements in its name. A server tells it no others than those that it got from the file and has decided: what else
-/// comes in that name was made up, and could be an id that the file gives later.
+/// Only the file makes changesets and gives ids of elements in its name. An honest server tells only what it got from
+/// the file and has decided. Anything else in that name was made up, and could be an id that the file gives later.
 struct OwnChanges {
-  /// The numbers in the part of the file.
+  /// The numbers by which the part names the file.
   private let names: Set<UInt32>
-  /// What the parts up to this one tell to be decided.
+  /// The own changesets that the parts up to this one tell as decided.
   private let told: [OwnChangeset]
   private let part: Step
   private let position: ClientPosition
   private let pending: PendingChangesets
-  /// The file is a new replica: it has made nothing yet.
+  /// True if the file is a new replica, which has made nothing yet.
   private let isNew: Bool
-  /// The counters of the ids that changesets of the file give, by their sequences as this replica.
+  /// The counters of the ids that decided changesets of the file give, by their sequences as this replica.
   private var given: [UInt64: Set<UInt32>] = [:]
-  /// The same of all that the step leaves pending.
+  /// The counters of the ids in the changesets that the step leaves pending; nil until they are asked for.
   private var undecided: Set<UInt32>?
 
-  /// Nil of a part that names no replica of that number.
+  /// The result is nil if the part does not name the replica with this number.
   init?(
     _ number: UInt64, in part: Step, told: [OwnChangeset], isNew: Bool, _ position: ClientPosition,
     _ pending: PendingChangesets
@@ -31,7 +31,7 @@ struct OwnChanges {
     (self.position, self.pending) = (position, pending)
   }
 
-  /// Whether the file has made all of it.
+  /// True if the file has made everything that the part tells in its name.
   mutating func areMade() throws(StorageError) -> Bool {
     for object in part.objects {
       switch object.change {
@@ -49,7 +49,7 @@ struct OwnChanges {
     return true
   }
 
-  /// The changeset that decided something, where it is one of the file's own.
+  /// The own changeset that made a decision; nil if it is none of those that the parts tell.
   private func changeset(_ decided: DecidedBy) -> OwnChangeset? {
     told.first { $0.version == decided.version && $0.stamp == decided.stamp }
   }
@@ -58,7 +58,7 @@ struct OwnChanges {
     !names.contains(decided.replica) || !isNew && changeset(decided) != nil
   }
 
-  /// The id that an instruction gives in the name of the file.
+  /// The counter of the id that an instruction gives in the name of the file; nil if it gives none.
   private func counter(_ instruction: Instruction) -> UInt32? {
     switch instruction {
     case .insert(_, let id, _, _, _), .move(_, _, let id, _, _):
@@ -67,7 +67,8 @@ struct OwnChanges {
     }
   }
 
-  /// Whether an id of the file is one that the changeset gives.
+  /// True if the changeset that made the decision gives the id of the instruction, or if the instruction gives no id in
+  /// the name of the file.
   private mutating func isGiven(
     _ instruction: Instruction, _ decided: DecidedBy
   ) throws(StorageError) -> Bool {
@@ -79,7 +80,8 @@ struct OwnChanges {
     return given[own.sequence]?.contains(counter) ?? false
   }
 
-  /// Whether an id of the file is one that it has given, and that the server may know.
+  /// True if the file has given the id of the instruction and the server may know it, or if the instruction gives no id
+  /// in the name of the file.
   private mutating func isKnown(_ instruction: Instruction) throws(StorageError) -> Bool {
     guard let counter = counter(instruction) else { return true }
     guard !isNew, UInt64(counter) < pending.state.nextElement else { return false }
@@ -110,11 +112,12 @@ struct OwnChanges {
 }
 
 extension ClientFile {
-  /// Looks whether a part of a step tells no change and no id in the name of the file that the file has not made.
+  /// Checks that a part of a step tells no change and no id in the name of the file that the file has not made.
   ///
   /// - Parameters:
-  ///   - told: the own changesets that the parts before it tell.
-  ///   - registered: the number that the file gets by a reset, whose step this is; nil of other steps.
+  ///   - told: the own changesets that the parts before this one tell.
+  ///   - registered: the number that the file gets by a reset, if the part belongs to the step of the reset; otherwise
+  ///     nil.
   /// - Throws: `.forgedOwnChange`; `.storage`.
   package func checkOwnChanges(
     in part: Step, told: [OwnChangeset] = [], resetTo registered: UInt64? = nil

@@ -1,28 +1,28 @@
 import RealmStorage
 import RealmSync
 
-/// The changesets of a file that are not decided yet, or not known to be, as a transaction finds and changes them.
+/// The changesets of a file that are not known to be decided, as a transaction reads and changes them.
 final class PendingChangesets {
   private let transaction: WriteTransaction
   private let changelog: StoredChangelog
-  /// The ids of tables, by which objects are looked for.
+  /// The ids of tables, by which objects are looked up.
   private var tables: [String: UInt32] = [:]
   private var read: [UInt64: Pending] = [:]
   private var changed: Set<UInt64> = []
   private var search: ChangesetSearch?
 
-  /// A changeset, by the objects that it changes.
+  /// A changeset, in a form that finds the instructions of an object.
   struct Pending {
     var stored: StoredChangeset
     private(set) var changeset: Changeset
-    /// What undoes it. The instructions of an object are carried out from the last to the first.
+    /// The changeset that undoes this one. The instructions of an object are carried out from the last to the first.
     var undo: Changeset
-    /// The changeset is another one than the file has.
+    /// True if the changeset differs from the one in the file.
     private(set) var isRewritten = false
     private let places: [ObjectName: Int]
     private var undoPlaces: [ObjectName: Int]
 
-    /// - Parameter value: a long value that stands apart from the changeset, by its hash.
+    /// - Parameter value: reads a long value, which stands apart from the changeset, by its hash.
     init?(_ stored: StoredChangeset, _ value: ([UInt8]) throws(StorageError) -> [UInt8]?) throws(StorageError)
     {
       guard let changeset = try (try? Changeset(bytes: stored.bytes))?.withLongValues(value),
@@ -43,7 +43,8 @@ final class PendingChangesets {
       places[object].map { changeset.objects[$0].instructions } ?? []
     }
 
-    /// The instructions that undo what it does to an object, in the order in which they are to be carried out.
+    /// The instructions that undo what the changeset does to an object, in the order in which they are to be carried
+    /// out.
     func undo(of object: ObjectName) -> [Instruction] {
       let told = undoPlaces[object].map { undo.objects[$0].instructions.reversed() as [Instruction] } ?? []
       let isMade = !stored.isUndoComplete && instructions(of: object).contains(.create)
@@ -56,20 +57,20 @@ final class PendingChangesets {
       isRewritten = true
     }
 
-    /// Puts definitions before all that the changeset does.
+    /// Puts definitions before everything else in the changeset.
     mutating func define(_ schema: [SchemaInstruction]) {
       guard !schema.isEmpty else { return }
       changeset.schema = schema + changeset.schema
       isRewritten = true
     }
 
-    /// - Parameter instructions: in the order in which they are to be carried out.
+    /// - Parameter instructions: the instructions in the order in which they are to be carried out.
     mutating func setUndo(_ instructions: [Instruction], of object: ObjectName) {
       completeUndo()
       put(instructions.reversed(), object)
     }
 
-    /// Objects that are made are told to be removed.
+    /// Adds the removal of the created objects to the undo.
     private mutating func completeUndo() {
       guard !stored.isUndoComplete else { return }
       for object in changeset.objects where object.instructions.contains(.create) {
@@ -95,14 +96,14 @@ final class PendingChangesets {
 
   var state: ChangelogState { changelog.state }
 
-  /// The sequences of those that change an object, growing.
+  /// The sequences of the changesets that change an object, in ascending order.
   func sequences(of object: ObjectName) throws(StorageError) -> [UInt64] {
     if tables[object.table] == nil { tables[object.table] = try transaction.table(object.table)?.schema.id }
     guard let table = tables[object.table] else { return [] }
     var found: [UInt64] = []
     if search == nil { search = try changelog.search(transaction) }
     for sequence in search?.sequences(of: object, table: table) ?? [] {
-      // Others may share the hash of the name.
+      // Another object may have the same hash of its name.
       guard found.last != sequence, try pending(sequence)?.instructions(of: object).isEmpty == false else {
         continue
       }
@@ -122,7 +123,7 @@ final class PendingChangesets {
     return found
   }
 
-  /// Whether there are any.
+  /// True if there is a changeset.
   func hasAny() throws(StorageError) -> Bool {
     var found = false
     try changelog.forEach(transaction) { _ in
@@ -132,7 +133,7 @@ final class PendingChangesets {
     return found
   }
 
-  /// All sequences, growing.
+  /// All sequences, in ascending order.
   func sequences() throws(StorageError) -> [UInt64] {
     var found: [UInt64] = []
     try changelog.forEach(transaction) {
@@ -142,7 +143,7 @@ final class PendingChangesets {
     return found
   }
 
-  /// The objects that changes are pending on. Takes time and memory in proportion to the changes.
+  /// The objects with pending changes. Takes time and memory in proportion to the changes.
   func objects() throws(StorageError) -> Set<ObjectName> {
     var found: Set<ObjectName> = []
     for sequence in try sequences() {
@@ -167,7 +168,7 @@ final class PendingChangesets {
     changed.insert(sequence)
   }
 
-  /// Notes that all that follows names another query set.
+  /// Gives a changeset another query set.
   func set(querySet: UInt64, of sequence: UInt64) throws(StorageError) {
     _ = try pending(sequence)
     read[sequence]?.stored.querySet = querySet
@@ -182,7 +183,7 @@ final class PendingChangesets {
     changed.insert(sequence)
   }
 
-  /// Puts those that were changed back into the file, but for those up to a sequence, which go.
+  /// Writes the changed changesets back into the file, except those up to a sequence, which are about to be removed.
   func store(above sequence: UInt64) throws(StorageError) {
     for changed in changed.sorted() where changed > sequence {
       guard var pending = read[changed] else { continue }

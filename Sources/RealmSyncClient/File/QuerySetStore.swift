@@ -18,7 +18,7 @@ struct QuerySetStore {
     return key
   }
 
-  /// Nil of one that is not there any more.
+  /// The query set with a number; nil if it is not stored any more.
   func querySet(_ number: UInt64) throws(StorageError) -> QuerySet? {
     guard let bytes = try tree.value(for: key(number)) else { return nil }
     guard case .querySet(let set)? = try? ClientMessage(bytes: bytes) else { throw tree.damaged }
@@ -29,7 +29,7 @@ struct QuerySetStore {
     try tree.set(ClientMessage.querySet(set).bytes, for: key(set.number))
   }
 
-  /// Forgets those that are older than one which is in force.
+  /// Forgets the sets that are older than the set in force, which has the given number.
   func forget(before number: UInt64) throws(StorageError) {
     var gone: [[UInt8]] = []
     let end = key(number)
@@ -43,14 +43,14 @@ struct QuerySetStore {
 }
 
 extension ClientFile {
-  /// The number of the newest query set of the file; 0 of a file that has none.
+  /// The number of the newest query set of the file; 0 if the file has none.
   package var newestQuerySet: UInt64 {
     max(pending.state.querySet, position.partition == nil ? 0 : Self.partitionQuerySet)
   }
 
-  /// Gives the file another query set. What is written from now on counts as written with it.
+  /// Gives the file another query set. Changes that are written from now on name this set.
   ///
-  /// - Returns: its number.
+  /// - Returns: the number of the set.
   package mutating func setQueries(_ queries: [QuerySet.Query]) throws(ClientProblem) -> UInt64 {
     let number = newestQuerySet + 1
     try storing { () throws(StorageError) in
@@ -61,7 +61,7 @@ extension ClientFile {
     return number
   }
 
-  /// A query set of the file; nil of one that the server has.
+  /// The query set with a number; nil if it is not stored any more.
   package func querySet(_ number: UInt64) throws(ClientProblem) -> QuerySet? {
     try storing { () throws(StorageError) in try QuerySetStore(transaction).querySet(number) }
   }

@@ -1,19 +1,21 @@
 import RealmStorage
 
-/// Writes the objects of a version into a new file: of a file that is not synced into one that is, or the reverse.
+/// Writes the objects of a version into a new file: from an unsynced file into a synced one, or the reverse.
 package enum RecordedCopy {
-  /// What a program writes first of all in a file can be uploaded with this query set. A file that has none keeps what names it until it has one.
+  /// The query set that the first changes of such a file name, so that they can be uploaded with it. A file without
+  /// that set keeps the changes until it has the set.
   private static let firstQuerySet = ClientFile.partitionQuerySet
 
-  /// Writes them into a file that is synced, as changes that a server is to be told. They wait until the file has subscriptions, or until it is registered with a
-  /// partition.
+  /// Writes the objects into a new synced file, as changes that a server has to be told. The changes wait until the
+  /// file has subscriptions, or until it is registered with a partition.
   ///
   /// - Parameters:
-  ///   - source: of a file that is not synced.
-  ///   - path: where there is no file yet. It appears there at once and whole, or not at all.
-  ///   - origin: the path of the file whose mode it gets.
-  ///   - left: the names of tables that are left out.
-  /// - Throws: `.system` with `EEXIST` where there is a file already; what `ObjectCopy` throws.
+  ///   - source: a version of an unsynced file.
+  ///   - path: the path of the new file. There must be no file yet. The file appears there at once and whole, or not at
+  ///     all.
+  ///   - origin: the path of the file whose mode the new file gets.
+  ///   - left: the names of the tables that are left out.
+  /// - Throws: `.system` with `EEXIST` if there is a file already; what `ObjectCopy` throws.
   package static func writeSynced(
     _ source: Snapshot, to path: String, like origin: String, encryptionKey: [UInt8]?,
     leavingOut left: Set<String> = []
@@ -25,9 +27,9 @@ package enum RecordedCopy {
     }
   }
 
-  /// The same with a file that is there.
+  /// Writes the objects into a synced file that exists already.
   ///
-  /// - Parameter database: of a synced file without tables.
+  /// - Parameter database: the database of a synced file without tables.
   package static func fill(
     _ database: Database, with source: Snapshot, limits: ObjectCopy.Limits = ObjectCopy.Limits(),
     leavingOut left: Set<String> = []
@@ -45,15 +47,16 @@ package enum RecordedCopy {
     }
   }
 
-  /// Writes them into a file that is not synced.
+  /// Writes the objects into a new unsynced file.
   ///
   /// - Parameters:
-  ///   - source: of a file that is synced.
-  ///   - path: where there is no file yet. It appears there at once and whole, or not at all.
-  ///   - origin: the path of the file whose mode it gets.
-  ///   - schemaVersion: that the file has then.
-  ///   - columns: answers the columns of a table that are copied, its primary key among them.
-  /// - Throws: `.system` with `EEXIST` where there is a file already; what `ObjectCopy` throws.
+  ///   - source: a version of a synced file.
+  ///   - path: the path of the new file. There must be no file yet. The file appears there at once and whole, or not at
+  ///     all.
+  ///   - origin: the path of the file whose mode the new file gets.
+  ///   - schemaVersion: the schema version of the new file.
+  ///   - columns: returns the columns of a table that are copied, its primary key among them.
+  /// - Throws: `.system` with `EEXIST` if there is a file already; what `ObjectCopy` throws.
   package static func writeLocal(
     _ source: Snapshot, to path: String, like origin: String, encryptionKey: [UInt8]?,
     schemaVersion: UInt64, columns: (TableSchema) -> [Column]

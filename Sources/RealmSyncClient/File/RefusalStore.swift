@@ -1,15 +1,15 @@
 import RealmStorage
 import RealmSync
 
-/// What was refused of the changes of a file, and was not told to the app yet.
+/// The refusals of a file's changes that were not told to the app yet.
 ///
-/// It stands beside the position of the file, under the key 2 and a number that grows.
+/// They stand beside the position of the file, under the key 2 and a number that grows.
 struct RefusalStore {
   private let tree: WritableTree
   private static let kind: UInt8 = 2
-  /// Where the number of the last one stands.
+  /// The key of the number of the last refusal.
   private static let lastNumber: [UInt8] = [3]
-  /// Of more than so many, the oldest are forgotten.
+  /// The greatest number of refusals. If there are more, the oldest are forgotten.
   static let most = 1000
 
   init(_ transaction: WriteTransaction) throws(StorageError) {
@@ -22,7 +22,7 @@ struct RefusalStore {
     return key
   }
 
-  /// The oldest first, each with its number.
+  /// The refusals with their numbers, the oldest first.
   func all() throws(StorageError) -> [(number: UInt64, refusal: Refusal)] {
     var found: [(UInt64, Refusal)] = []
     let damaged = tree.damaged
@@ -37,7 +37,7 @@ struct RefusalStore {
 
   func add(_ refusals: [Refusal]) throws(StorageError) {
     guard !refusals.isEmpty else { return }
-    // The numbers go on, also when all were told.
+    // The numbers go on even after all refusals were told.
     var number: UInt64 = 0
     if let bytes = try tree.value(for: Self.lastNumber) {
       number = bytes.reduce(0) { $0 << 8 | UInt64($1) }
@@ -61,12 +61,12 @@ struct RefusalStore {
 }
 
 extension ClientFile {
-  /// What was refused and was not told to the app yet, the oldest first, each with its number.
+  /// The refusals that were not told to the app yet, with their numbers, the oldest first.
   package func refusals() throws(ClientProblem) -> [(number: UInt64, refusal: Refusal)] {
     try storing { () throws(StorageError) in try RefusalStore(transaction).all() }
   }
 
-  /// The app was told what was refused, up to a number.
+  /// Forgets the refusals up to a number, because the app was told.
   package func forgetRefusals(upTo number: UInt64) throws(ClientProblem) {
     try storing { () throws(StorageError) in try RefusalStore(transaction).forget(upTo: number) }
   }

@@ -1,30 +1,32 @@
 import RealmStorage
 
-/// Says that a file was reset, until the server has decided what was written again then. A server that resets the file once more before that
-/// would do so for ever.
+/// The mark of a file that was reset. It stays until the server has decided what was written again at the reset. If a
+/// server resets the file once more before that, it would do so for ever.
 ///
-/// It stands beside the position of the file, under the key 6.
+/// The mark stands beside the position of the file, under the key 6.
 package struct ResetMark: Sendable, Equatable {
-  /// The changes that no server had decided were dropped; else they were written again.
+  /// True if the changes that no server had decided were dropped, false if they were written again.
   package var hasDropped: Bool
-  /// The sequence of the last changeset that was written again, as it counts since; 0 where none was.
+  /// The sequence of the last changeset that was written again, as sequences count since the reset; 0 if there was
+  /// none.
   package var last: UInt64
-  /// When that was, in milliseconds since 1970.
+  /// The time of the reset, in milliseconds since 1970.
   package var time: UInt64
 
-  /// A server that resets a file again and again does so each time it connects. What is so many milliseconds old tells nothing of the next reset.
+  /// The milliseconds after which a mark says nothing about the next reset. A server that resets a file again and again
+  /// does so each time it connects.
   private static let lifetime: UInt64 = 3_600_000
 
-  /// Whether a reset that comes now would be one more of the same.
+  /// True if a reset that comes now would be one more of the same kind.
   ///
-  /// - Parameter decided: the last changeset that the server has decided, as it tells with the new reset.
+  /// - Parameter decided: the sequence of the last changeset that the server has decided, as the new reset tells it.
   func counts(at time: UInt64, decided: UInt64) -> Bool {
     (hasDropped || last > decided) && time - min(time, self.time) < Self.lifetime
   }
 
   private static let key: [UInt8] = [6]
 
-  /// Nil where there is none.
+  /// The mark of a file; nil if it has none.
   static func read(from tree: some ReadableTree) throws(StorageError) -> ResetMark? {
     guard let bytes = try tree.value(for: key) else { return nil }
     var reader = ByteReader(bytes)
@@ -45,7 +47,7 @@ package struct ResetMark: Sendable, Equatable {
 }
 
 extension ClientFile {
-  /// Nil of a file that was never reset, and of one whose last reset is over.
+  /// The mark of the last reset; nil if the file was never reset, or its last reset is over.
   package var resetMark: ResetMark? {
     get throws(ClientProblem) {
       try storing { () throws(StorageError) in

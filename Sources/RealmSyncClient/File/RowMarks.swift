@@ -1,4 +1,4 @@
-/// Marks rows. It takes a bit for each where the marked rows stand beside each other, as most do.
+/// A set of marked rows. It takes about one bit for each row if the marked rows stand beside each other, as most do.
 struct RowMarks {
   private var words: [UInt64: UInt64] = [:]
 

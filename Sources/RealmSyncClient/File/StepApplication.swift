@@ -1,10 +1,11 @@
 import RealmStorage
 import RealmSync
 
-/// Applies a step to a client's file: what others have decided goes below what the file has pending.
+/// Applies a step to a client's file. What others have decided goes below the pending changes of the file.
 ///
-/// What the app sees of an object is what the server has, and on top of it the pending changesets of the file, merged by the same rules that the server goes by. Of each object
-/// that a step concerns the pending changes are undone, the newest first, what was decided is applied, and the changes that are still pending are merged again.
+/// The app sees of an object what the server has, and on top of it the pending changesets of the file, merged by the
+/// rules of the server. For each object that a step concerns, the pending changes are undone, the newest first. Then
+/// the decided changes are applied, and the changes that are still pending are merged again.
 struct StepApplication {
   private let transaction: WriteTransaction
   private let pending: PendingChangesets
@@ -12,19 +13,19 @@ struct StepApplication {
   private var position: ClientPosition
   /// The step without its objects.
   private let step: Step
-  /// The numbers in the file of the replicas of the part that is applied.
+  /// The numbers in the file of the replicas that the present part names.
   private var replicas: [UInt32] = []
-  /// The sequence in the file of the last changeset that is decided.
+  /// The sequence in the file of its last changeset that is decided.
   private let lastDecided: UInt64
-  /// Something is recorded of objects, since changes of them were pending.
+  /// True if objects have records, which were made while changes of them were pending.
   private let hasRecords: Bool
   private let hasPending: Bool
-  /// The objects that changes are pending on, once they were asked for.
+  /// The objects with pending changes; nil until they are asked for.
   private var changed: Set<ObjectName>?
-  /// Their classes.
+  /// The classes of the objects with pending changes; nil until they are asked for.
   private var changedClasses: Set<String>?
 
-  /// - Parameter step: without its objects.
+  /// - Parameter step: the step without its objects.
   init(
     _ step: Step, _ pending: PendingChangesets, _ position: ClientPosition, _ transaction: WriteTransaction
   )
@@ -37,7 +38,7 @@ struct StepApplication {
     hasPending = try pending.hasAny()
   }
 
-  /// - Returns: the position with the replicas that are named.
+  /// - Returns: the position with the replicas that the step names.
   mutating func apply(_ parts: StepParts) throws(StorageError) -> ClientPosition {
     try transaction.merge(step.schema)
     var told: Set<ObjectName> = []
@@ -50,7 +51,8 @@ struct StepApplication {
     return position
   }
 
-  /// Shows the objects that were prepared when their parts came. Those of a class on which changes are pending, or that the program has written to, are made one by one.
+  /// Shows the objects that were prepared when their parts arrived. If changes of a class are pending, or the program
+  /// has written to it, its objects are made one by one.
   private mutating func applyPrepared(_ told: inout Set<ObjectName>) throws(StorageError) {
     let prepared = try PreparedObjects(transaction)
     for name in prepared.classes {
@@ -83,7 +85,7 @@ struct StepApplication {
     try apply(created.objects.map { ObjectStep($0.id, .whole($0.instructions)) }, &told)
   }
 
-  /// Makes objects of which most are not there. The others, and those that changes are pending on, are replaced one by one.
+  /// Makes objects of which most do not exist yet. The others, and those with pending changes, are replaced one by one.
   private mutating func apply(_ created: CreatedObjects) throws(StorageError) {
     var inserter = try CreationInserter(created, transaction, except: pendingObjects())
     var objects: [ObjectInstructions]?
@@ -99,7 +101,7 @@ struct StepApplication {
     return changed ?? []
   }
 
-  /// Whether a changeset of the file concerns an object of a class: one that is pending, or one that the step decides.
+  /// True if a changeset of the file concerns an object of a class. The changeset is pending, or the step decides it.
   private mutating func isChangePending(of name: String) throws(StorageError) -> Bool {
     if changedClasses == nil { changedClasses = Set(try pendingObjects().map(\.table)) }
     return changedClasses?.contains(name) == true
@@ -110,7 +112,8 @@ struct StepApplication {
     return try records.hasAny(ofTable: id)
   }
 
-  /// Objects of own changesets that nothing was told of: what these did was refused, or others had decided otherwise.
+  /// Rebuilds the objects of own changesets of which the step tells nothing. What these changesets did was refused, or
+  /// others had decided otherwise.
   private mutating func applyDecided(except told: Set<ObjectName>) throws(StorageError) {
     var done = told
     for own in step.own {
@@ -125,7 +128,7 @@ struct StepApplication {
   private mutating func apply(_ object: ObjectStep) throws(StorageError) {
     let sequences = hasPending ? try pending.sequences(of: object.name) : []
     if case .effects(let all) = object.change, isAsShown(all, sequences) {
-      // Changes of others may have been recorded while these were pending.
+      // Changes of others may have been recorded while these changes were pending.
       if hasRecords { _ = try forget(transaction.object(object.name)) }
       return
     }
@@ -137,7 +140,8 @@ struct StepApplication {
     try rebuild(object.name, object.change, sequences)
   }
 
-  /// Creates an object of single values at once, which most objects of a first step are; false, with nothing done, for another one.
+  /// Creates an object of single values at once. Most objects of a first step are of this kind. Returns false, and does
+  /// nothing, for another object.
   private func create(_ name: ObjectName, _ content: [Instruction]) throws(StorageError) -> Bool {
     var object = try transaction.object(name)
     guard !object.isPresent, content.first == .create else { return false }
@@ -150,7 +154,8 @@ struct StepApplication {
     return try object.create(with: values) != nil
   }
 
-  /// Whether what was decided is what the file shows: own changesets that took effect as they were written, and nothing else.
+  /// True if the decisions are what the file shows already: own changesets that took effect as they were written, and
+  /// nothing else.
   private func isAsShown(_ effects: [ObjectEffects], _ sequences: [UInt64]) -> Bool {
     var own: [UInt64] = []
     for effect in effects {
@@ -181,7 +186,7 @@ struct StepApplication {
     try object.finish()
   }
 
-  /// Nothing is pending on the object: nothing needs to be known of how it came to be.
+  /// Forgets the records of an object without pending changes, because no decision needs them.
   private func forget(_ object: EditedObject) throws(StorageError) -> EditedObject {
     guard hasRecords else { return object }
     let merged = try MergedObject(object, records: records)
@@ -190,7 +195,8 @@ struct StepApplication {
     return object
   }
 
-  /// - Parameter looksForIDs: ids that the file has given have come from the server: one of them may be that of an element which is pending, if the server is not honest.
+  /// - Parameter looksForIDs: true if the server has sent ids that the file has given. If the server is not honest, one
+  ///   of them may be the id of a pending element.
   private func mergeAgain(
     _ sequences: [UInt64], _ object: EditedObject, looksForIDs: Bool
   ) throws(StorageError) -> EditedObject {
@@ -202,20 +208,20 @@ struct StepApplication {
         version: MergeContext.pendingVersion(sequence),
         partition: position.partition(at: changeset.stored.base),
         replicas: position.replicas)
-      // What was undone is in no list.
+      // No list has the elements whose insertions were undone.
       if !looksForIDs { context.lastElement = 0 }
       for instruction in changeset.instructions(of: object.name) {
         do throws(StorageError) {
           _ = try merged.merge(instruction, context)
         } catch {
-          // Others have another property of that name: the server will refuse the change.
+          // Others have defined the property in another way, so the server will refuse the change.
           guard case .instructionDoesNotFit = error else { throw error }
         }
       }
       pending.setUndo(merged.inverse, of: object.name, in: sequence)
       merged.forgetInverse()
     }
-    // What was merged again is not decided: nothing of it is kept.
+    // What was merged again is not decided, so its records are not stored.
     return merged.object
   }
 
@@ -284,9 +290,9 @@ struct StepApplication {
 }
 
 extension WriteTransaction {
-  /// Adds what a server has defined.
+  /// Adds the definitions of a server.
   ///
-  /// - Throws: `.instructionDoesNotFit` where the file has another definition.
+  /// - Throws: `.instructionDoesNotFit` if the file has another definition.
   func merge(_ schema: [SchemaInstruction]) throws(StorageError) {
     for instruction in schema {
       let holds = try unrecorded { () throws(StorageError) in try SchemaMerge(self).merge(instruction) }
@@ -296,7 +302,7 @@ extension WriteTransaction {
 }
 
 extension SchemaInstruction {
-  /// The file has another definition.
+  /// The error for a definition that differs from the file's.
   var otherDefinition: StorageError {
     switch self {
     case .addTable(let table, _): .instructionDoesNotFit(.wrongKind, table: table, column: nil, path: "")
@@ -307,7 +313,7 @@ extension SchemaInstruction {
 }
 
 extension ObjectStep.Change {
-  /// Whether it brings an element, or a place of one, whose id is such.
+  /// True if the change brings an element, or a place of an element, whose id fulfils the condition.
   fileprivate func gives(_ isSuch: (ElementID) -> Bool) -> Bool {
     func gives(_ instruction: Instruction) -> Bool {
       switch instruction {

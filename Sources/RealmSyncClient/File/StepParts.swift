@@ -1,13 +1,14 @@
 import RealmStorage
 import RealmSync
 
-/// The parts of a step. Those that come before the last one may stand in the file meanwhile, so that a large step takes no more memory than a part, and objects that they create may be prepared.
+/// The parts of a step. The parts before the last one may stand in the file meanwhile, so that a large step takes no
+/// more memory than one part. The objects that they create may be prepared.
 package struct StepParts: Sendable {
-  /// What the parts say beside the objects, in order.
+  /// The parts without their objects, in order.
   private(set) var headers: [Step] = []
-  /// So many of the first parts stand in the file.
+  /// The number of parts, from the first on, that stand in the file.
   private(set) var staged = 0
-  /// The others.
+  /// The other parts, which are in memory.
   private(set) var held: [Step] = []
   /// All replicas that the parts name.
   private(set) var replicas: Set<UInt64> = []
@@ -32,12 +33,12 @@ package struct StepParts: Sendable {
     staged += 1
   }
 
-  /// The step without its objects; nil where these are not all parts of one.
+  /// The step without its objects; nil if these are not all parts of one step.
   var header: Step? { try? Step(joining: headers) }
 }
 
 extension Step {
-  /// What a part says beside the objects.
+  /// The part without its objects and the replicas that it names.
   fileprivate var header: Step {
     var header = self
     (header.objects, header.created, header.replicas) = ([], nil, [0])
@@ -45,7 +46,8 @@ extension Step {
   }
 }
 
-/// Where parts of a step stand in a file: beside its position, under the key 4 and the number of the part. Objects that were prepared are not among those of their part there.
+/// The parts of a step in a file. They stand beside the position of the file, under the key 4 and the number of the
+/// part. Prepared objects are left out of their parts there.
 struct StagedParts {
   private let tree: WritableTree
   private static let kind: UInt8 = 4
@@ -64,7 +66,8 @@ struct StagedParts {
     try tree.set(part.created?.message ?? ServerMessage.step(part).bytes, for: key(number))
   }
 
-  /// - Parameter header: what came with the part beside its objects. A part that another session has kept meanwhile has another one.
+  /// - Parameter header: the part without its objects, as it arrived. If another session has stored a part under this
+  ///   number meanwhile, its header differs, and this method throws.
   func part(_ number: Int, _ header: Step) throws(StorageError) -> Step {
     guard let bytes = try tree.value(for: key(number)),
       case .step(let step)? = try? ServerMessage(bytes: bytes), step.header == header
@@ -95,7 +98,7 @@ struct StagedParts {
 }
 
 extension WriteTransaction {
-  /// Forgets the parts of a step whose last one did not come, and the objects that were prepared of them.
+  /// Forgets the parts of a step whose last part did not arrive, and the objects that were prepared from them.
   func forgetStagedParts() throws(StorageError) {
     try StagedParts(self).removeAll()
     let prepared = try PreparedObjects(self)
@@ -104,9 +107,10 @@ extension WriteTransaction {
 }
 
 extension ClientFile {
-  /// Keeps a part of a step until all are there.
+  /// Stores a part of a step until all parts have arrived.
   ///
-  /// - Parameter prepares: definitions are merged at once, and objects of classes that have none are prepared. Not for a step that resets the file.
+  /// - Parameter prepares: true if definitions are merged at once, and objects of classes without objects are prepared.
+  ///   It must be false for a step that resets the file.
   package func stage(_ part: Step, number: Int, prepares: Bool) throws(ClientProblem) {
     try storing { () throws(StorageError) in
       var part = part
@@ -125,15 +129,16 @@ extension ClientFile {
     }
   }
 
-  /// Makes one of the indexes of objects that were prepared.
+  /// Makes one of the indexes of prepared objects.
   ///
-  /// - Returns: false where none is left to be made.
-  /// - Throws: `ClientProblem`, of which `.storage(.duplicateKey)` tells that two objects have one key: then they are made one by one.
+  /// - Returns: false if no index is left to be made.
+  /// - Throws: `ClientProblem`. The case `.storage(.duplicateKey)` means that two objects have the same key. They are
+  ///   made one by one then.
   package func indexPreparedObjects() throws(ClientProblem) -> Bool {
     try storing { () throws(StorageError) in try PreparedObjects(transaction).makeIndex() }
   }
 
-  /// Whether parts of a step are kept, whose last one did not come, or objects of them are prepared.
+  /// True if the file has stored parts of a step whose last part did not arrive, or prepared objects of such a step.
   package var hasStagedParts: Bool {
     get throws(ClientProblem) {
       try storing { () throws(StorageError) in
@@ -143,7 +148,7 @@ extension ClientFile {
     }
   }
 
-  /// Forgets them, and the objects that were prepared of them.
+  /// Forgets the stored parts, and the objects that were prepared from them.
   package func forgetStagedParts() throws(ClientProblem) {
     try storing { () throws(StorageError) in try transaction.forgetStagedParts() }
   }

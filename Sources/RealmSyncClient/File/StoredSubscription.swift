@@ -1,15 +1,15 @@
 import RealmStorage
 
-/// A query of a client's file, and what the app knows of it.
+/// A query of a client's file, and what the app knows about it.
 ///
-/// Two are equal where all their texts have the same bytes: queries compare texts so, too.
+/// Two subscriptions are equal if all their texts have the same bytes, because queries compare texts in this way, too.
 package struct StoredSubscription: Sendable, Equatable {
   package var id: SixteenBytes
   package var name: String?
   package var table: String
-  /// In Realm's query language; empty for all objects of the class.
+  /// The predicate in Realm's query language; empty for all objects of the class.
   package var predicate: String
-  /// In milliseconds since 1970.
+  /// The times at which the subscription was added and last changed, in milliseconds since 1970.
   package var createdAt: UInt64
   package var updatedAt: UInt64
 
@@ -25,7 +25,7 @@ package struct StoredSubscription: Sendable, Equatable {
       && left.isNamed(right.name) && left.asks(right.table, right.predicate)
   }
 
-  /// Whether this is its name; nil is that of one without.
+  /// True if the subscription has this name; nil stands for a subscription without a name.
   package func isNamed(_ name: String?) -> Bool {
     switch (self.name, name) {
     case (let own?, let name?): own.utf8.elementsEqual(name.utf8)
@@ -33,7 +33,7 @@ package struct StoredSubscription: Sendable, Equatable {
     }
   }
 
-  /// Whether it asks for these objects of this class.
+  /// True if the subscription has this class and predicate.
   package func asks(_ table: String, _ predicate: String) -> Bool {
     self.table.utf8.elementsEqual(table.utf8) && self.predicate.utf8.elementsEqual(predicate.utf8)
   }
@@ -41,7 +41,7 @@ package struct StoredSubscription: Sendable, Equatable {
 
 /// The subscriptions of a query set.
 package struct StoredSubscriptionSet: Sendable, Equatable {
-  /// Why the server can't use the set.
+  /// The reason why the server can't use the set.
   package struct Refusal: Sendable, Equatable {
     package var code: UInt32
     package var text: String
@@ -49,9 +49,9 @@ package struct StoredSubscriptionSet: Sendable, Equatable {
     package init(code: UInt32, text: String) { (self.code, self.text) = (code, text) }
   }
 
-  /// That of the query set; 0 of the set of a file that never had one.
+  /// The number of the query set; 0 for a file that never had one.
   package var number: UInt64
-  /// In the order in which the app has added them.
+  /// The subscriptions in the order in which the app has added them.
   package var subscriptions: [StoredSubscription]
   package var refusal: Refusal?
 
@@ -60,13 +60,13 @@ package struct StoredSubscriptionSet: Sendable, Equatable {
   }
 }
 
-/// What has become of the subscriptions of a query set.
+/// The state of the subscriptions of a query set.
 package enum StoredSubscriptionState: Sendable, Equatable {
-  /// The server has not answered, or not all that it has answered is in the file yet.
+  /// The server has not answered, or its answer is not completely in the file yet.
   case pending
-  /// It is in force: what the file shows is cut with it.
+  /// The set is in force: the file shows the objects that match it.
   case complete
-  /// A newer one is in force.
+  /// A newer set is in force.
   case superseded
   case refused(code: UInt32, text: String)
 }
@@ -74,7 +74,7 @@ package enum StoredSubscriptionState: Sendable, Equatable {
 // MARK: - Bytes
 
 extension StoredSubscription {
-  /// Reads one; nil for bytes that are none.
+  /// Reads a subscription; nil for bytes that are not one.
   fileprivate init?(_ reader: inout ByteReader) {
     guard let id = reader.bytes(16), let flags = reader.integer(UInt8.self), flags < 2 else { return nil }
     var name: String?
@@ -102,7 +102,7 @@ extension StoredSubscription {
 }
 
 extension StoredSubscriptionSet {
-  /// The set of a number from what stands in a file; nil for bytes that are none.
+  /// The set with a number, from its bytes in a file; nil if they are damaged.
   init?(number: UInt64, bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     guard let flags = reader.integer(UInt8.self), flags < 2 else { return nil }
@@ -121,7 +121,7 @@ extension StoredSubscriptionSet {
     self.init(number: number, subscriptions: subscriptions, refusal: refusal)
   }
 
-  /// All but the number.
+  /// The bytes of the set without its number.
   var bytes: [UInt8] {
     var bytes: [UInt8] = [refusal == nil ? 0 : 1]
     if let refusal {

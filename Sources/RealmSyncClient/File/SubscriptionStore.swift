@@ -1,9 +1,10 @@
 import RealmStorage
 import RealmSync
 
-/// The subscriptions of a file, by the numbers of their query sets: those of the set in force, and of all that are newer.
+/// The subscriptions of a file, by the numbers of their query sets. The store has the set in force and all newer sets.
 ///
-/// They stand beside the position of the file, under the key 5 and the number. What the server is asked for stands in `QuerySetStore`.
+/// They stand beside the position of the file, under the key 5 and the number. The queries that the server is asked for
+/// stand in `QuerySetStore`.
 package enum SubscriptionStore {
   private static let kind: UInt8 = 5
 
@@ -13,19 +14,19 @@ package enum SubscriptionStore {
     return key
   }
 
-  /// The newest set of a file, whatever has become of it. A file that never had one has an empty set of the number 0.
+  /// The newest set of a file, in any state. A file that never had a set gets an empty one with the number 0.
   package static func newest(_ snapshot: Snapshot) throws(StorageError) -> StoredSubscriptionSet {
     let number = try snapshot.changelog()?.state.querySet ?? 0
     return try set(number, in: snapshot.tree(ClientPosition.tree)) ?? StoredSubscriptionSet(number: number)
   }
 
-  /// The newest set of a file, as a transaction has it.
+  /// The newest set of a file in a transaction, in any state.
   package static func newest(_ transaction: WriteTransaction) throws(StorageError) -> StoredSubscriptionSet {
     let number = try transaction.changesets()?.state.querySet ?? 0
     return try set(number, in: transaction.tree(ClientPosition.tree)) ?? StoredSubscriptionSet(number: number)
   }
 
-  /// What has become of the set of a number.
+  /// The state of the set with a number.
   package static func state(
     of number: UInt64, _ snapshot: Snapshot
   ) throws(StorageError) -> StoredSubscriptionState {
@@ -37,7 +38,7 @@ package enum SubscriptionStore {
     return .refused(code: refusal.code, text: refusal.text)
   }
 
-  /// Nil of a set that is forgotten, or never had subscriptions.
+  /// The set with a number; nil if it was forgotten or never had subscriptions.
   static func set(
     _ number: UInt64, in tree: some ReadableTree
   ) throws(StorageError) -> StoredSubscriptionSet? {
@@ -50,7 +51,7 @@ package enum SubscriptionStore {
     try tree.set(set.bytes, for: key(set.number))
   }
 
-  /// Forgets those that are older than the one in force.
+  /// Forgets the sets that are older than the set in force, which has the given number.
   static func forget(before number: UInt64, in tree: WritableTree) throws(StorageError) {
     var gone: [[UInt8]] = []
     let end = key(number)
@@ -64,7 +65,7 @@ package enum SubscriptionStore {
 }
 
 extension ClientFile {
-  /// The newest subscriptions of the file, whatever has become of them.
+  /// The newest subscriptions of the file, in any state.
   package func subscriptions() throws(ClientProblem) -> StoredSubscriptionSet {
     try storing { () throws(StorageError) in try SubscriptionStore.newest(transaction) }
   }
@@ -83,7 +84,8 @@ extension ClientFile {
     return number
   }
 
-  /// Notes why the server can't use a query set. Of one that is not newer than the set in force, nothing is noted.
+  /// Stores the reason why the server can't use a query set. Nothing is stored if the set is not newer than the set in
+  /// force.
   package mutating func noteRefused(
     querySet number: UInt64, code: UInt32, text: String
   ) throws(ClientProblem) {
@@ -98,11 +100,11 @@ extension ClientFile {
 }
 
 extension [StoredSubscription] {
-  /// What they ask for, each query once, in the order in which it comes first.
+  /// The queries of the subscriptions. Each query stands here once, in the order of first appearance.
   fileprivate var queries: [QuerySet.Query] {
     var seen: Set<[UInt8]> = []
     return compactMap { subscription in
-      // A byte that no text has stands between both.
+      // A byte that no text contains stands between the class and the predicate.
       let words = [UInt8](subscription.table.utf8) + [0xff] + [UInt8](subscription.predicate.utf8)
       guard seen.insert(words).inserted else { return nil }
       return QuerySet.Query(table: subscription.table, predicate: subscription.predicate)

@@ -2,18 +2,18 @@
   import NIOCore
   import NIOHTTP1
 
-  /// Puts the parts of an answer together.
+  /// Joins the parts of an answer.
   package struct AnswerCollector {
     package enum Progress: Sendable {
       case more
       case whole
-      /// The body is longer than it may be. What fits is kept.
+      /// The body is longer than the limit. The part within the limit is kept.
       case tooLong
     }
 
-    /// Bytes of the body.
+    /// The greatest number of bytes of the body.
     private let limit: Int
-    /// As far as it has come; nil before its head.
+    /// The received part of the answer; nil before its head.
     package private(set) var answer: NetworkAnswer?
 
     package init(limit: Int) { self.limit = limit }

@@ -1,7 +1,7 @@
 #if Sync
   import NIOHTTP1
 
-  /// What names in HTTP are made of (RFC 9110, section 5.6.2).
+  /// The characters of names in HTTP (RFC 9110, section 5.6.2).
   enum HTTPToken {
     static func isToken(_ text: String) -> Bool {
       !text.isEmpty
@@ -16,15 +16,16 @@
   }
 
   extension HTTPHeaders {
-    /// Those that a connection sets by itself. A second one would be read differently by different servers.
+    /// The headers that a connection sets by itself. Different servers would read a second such header differently.
     private static let own: Set<String> = [
       "connection", "content-length", "host", "sec-websocket-extensions", "sec-websocket-key",
       "sec-websocket-protocol", "sec-websocket-version", "transfer-encoding", "upgrade",
     ]
 
-    /// Adds headers that others have chosen.
+    /// Adds headers that the user of the network has chosen.
     ///
-    /// - Throws: `NetworkProblem.invalidAddress` for one that HTTP does not allow, or that is not theirs to choose.
+    /// - Throws: `NetworkProblem.invalidAddress` for a header that HTTP does not allow, or that the connection sets by
+    ///   itself.
     mutating func add(_ given: [NetworkHeader]) throws(NetworkProblem) {
       for header in given {
         let name = String(reflecting: header.name)

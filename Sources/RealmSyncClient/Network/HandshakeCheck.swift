@@ -3,14 +3,14 @@
   import NIOHTTP1
   import NIOWebSocket
 
-  /// Tells whether an answer opens the WebSocket that was asked for (RFC 6455, section 4.1).
+  /// Checks whether an answer opens the WebSocket that was asked for (RFC 6455, section 4.1).
   package struct HandshakeCheck {
     private let subprotocols: [String]
-    /// It makes and checks the key of the handshake. It has no part in a pipeline.
+    /// The upgrader makes and checks the key of the handshake. It is not a part of a pipeline.
     private let upgrader: NIOWebSocketClientUpgrader
 
     /// - Parameters:
-    ///   - subprotocols: those that are offered.
+    ///   - subprotocols: the subprotocols that are offered.
     ///   - key: the key of the handshake, 16 bytes in base64; nil for a random one.
     package init(subprotocols: [String], key: String? = nil) {
       self.subprotocols = subprotocols
@@ -19,7 +19,7 @@
         upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededVoidFuture() })
     }
 
-    /// Adds the headers of a request that tell the key, and the subprotocols.
+    /// Adds the request headers for the key and the subprotocols.
     func addHeaders(to headers: inout HTTPHeaders) {
       upgrader.addCustom(upgradeRequestHeaders: &headers)
       if !subprotocols.isEmpty {
@@ -27,15 +27,15 @@
       }
     }
 
-    /// What is wrong with the head of an answer with the status 101, as the end of a sentence about the answer; nil where the
-    /// connection is a WebSocket behind it.
+    /// The fault in the head of an answer with the status 101, as the end of a sentence about the answer; nil if the
+    /// connection is a WebSocket behind the head.
     package func fault(of head: HTTPResponseHead) -> String? {
       let upgrades = head.headers[canonicalForm: "upgrade"].contains { $0.lowercased() == "websocket" }
       let isUpgrade = head.headers[canonicalForm: "connection"].contains { $0.lowercased() == "upgrade" }
       guard upgrades, isUpgrade, upgrader.shouldAllowUpgrade(upgradeResponse: head) else {
         return "is no answer to the handshake of a WebSocket"
       }
-      // Nothing was offered.
+      // This side offers no extensions.
       guard !head.headers.contains(name: "sec-websocket-extensions") else {
         return "has an extension that was not offered"
       }
@@ -47,10 +47,11 @@
       return nil
     }
 
-    /// Takes from the front of what has come as much as is read at once. A part ends with a line, so that it never holds both the
-    /// end of a head and what stands behind it, where a WebSocket may begin.
+    /// Takes the part that is read next from the front of the received bytes. While the head is being read, a part ends
+    /// with a line, so that it never contains both the end of the head and the bytes behind it, where a WebSocket may
+    /// begin.
     ///
-    /// - Parameter isInHead: the head of the answer has not come to its end.
+    /// - Parameter isInHead: true if the head of the answer has not arrived completely.
     package static func nextPart(of bytes: inout ByteBuffer, isInHead: Bool) -> ByteBuffer? {
       let view = bytes.readableBytesView
       guard !view.isEmpty else { return nil }

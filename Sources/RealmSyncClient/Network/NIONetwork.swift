@@ -6,7 +6,7 @@
   package final class NIONetwork: SyncNetwork {
     package static let shared = NIONetwork()
 
-    /// It is never shut down, because connections may be asked for until the process ends.
+    /// The group is never shut down, because connections may be asked for until the process ends.
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private init() {}

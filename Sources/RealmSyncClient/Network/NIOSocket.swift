@@ -2,7 +2,7 @@
   import NIOCore
   import RealmWebSocket
 
-  /// A WebSocket, for whoever uses it. The connection is closed when nobody keeps this any more.
+  /// The handle of a WebSocket for its user. The connection is closed when nothing refers to the handle any more.
   final class NIOSocket: SyncSocket {
     private let channel: NIOLoopBoundBox<SocketChannel?>
     private let commands: SocketCommands
@@ -15,7 +15,7 @@
 
     func send(_ message: [UInt8]) {
       guard !commands.hasEnded else { return }
-      // The copy is made here, so that the thread of the network is not kept from other connections.
+      // The frame is made here, so that copying it does not delay other connections on the network's thread.
       add(.send(FrameWriter(.client).frame(.binary, message)))
     }
 

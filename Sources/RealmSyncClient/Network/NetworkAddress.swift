@@ -1,21 +1,21 @@
 #if Sync
   import NIOCore
 
-  /// The address of a request or of a WebSocket, taken apart.
+  /// The parts of the address of a request or of a WebSocket.
   struct NetworkAddress: Sendable, Equatable {
     enum Kind: Sendable {
       case request, socket
 
-      /// That of plain connections. The one of connections with TLS has an `s` more.
+      /// The scheme of plain connections. The scheme of connections with TLS has an `s` behind it.
       var scheme: String { self == .request ? "http" : "ws" }
     }
 
-    /// The connection is made with TLS.
+    /// True if the connection is made with TLS.
     let isSecure: Bool
     /// A name, or an IP address without brackets.
     let host: String
     let port: Int
-    /// The path and the query, as the first line of a request tells them.
+    /// The path and the query, in the form of the first line of a request.
     let target: String
 
     /// - Throws: `NetworkProblem.invalidAddress`.
@@ -45,7 +45,7 @@
     }
 
     private static func problem(_ text: String, _ kind: Kind, _ reason: String) -> NetworkProblem {
-      // What stands in front of "@" and behind "?" may be secret.
+      // The text before "@" and behind "?" may be secret.
       let shown = String(reflecting: String(text.prefix { $0 != "?" && $0 != "#" }))
       let name = text.contains("@") ? "An address with a user" : "The address \(shown)"
       let form = "\(kind.scheme)s://example.com/path"
@@ -81,7 +81,7 @@
         && (try? SocketAddress(ipAddress: String(text), port: 0)) != nil
     }
 
-    /// A name, or an IP address with four numbers.
+    /// True for a name, or an IP address with four numbers.
     private static func isName(_ text: Substring) -> Bool {
       (1...253).contains(text.utf8.count) && !text.hasPrefix(".")
         && text.utf8.allSatisfy { isLetterOrDigit($0) || "-._".utf8.contains($0) }
@@ -118,13 +118,13 @@
 
     // MARK: - What is made of it
 
-    /// nil where the host is a name.
+    /// The IP address and the port; nil if the host is a name.
     var ipAddress: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
 
     /// The host and the port, as people write them.
     var place: String { "\(writtenHost):\(port)" }
 
-    /// What the header `Host` tells.
+    /// The value of the header `Host`.
     var hostHeader: String { port == (isSecure ? 443 : 80) ? writtenHost : place }
 
     private var writtenHost: String { host.contains(":") ? "[\(host)]" : host }

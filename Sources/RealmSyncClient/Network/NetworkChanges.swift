@@ -5,19 +5,20 @@ import Synchronization
   import Network
 #endif
 
-/// Compares the networks of the machine, as they are told one after another.
+/// Compares the networks of the machine each time that they are reported.
 package final class NetworkChanges: NetworkMonitor {
   private struct State {
     var observers: [UInt64: @Sendable () -> Void] = [:]
     var lastObserver: UInt64 = 0
-    /// The interfaces by which there is a network; nil before they are known.
+    /// The interfaces with a network; nil before they are known.
     var interfaces: [String]?
   }
   private let state = Mutex(State())
 
   package init() {}
 
-  /// There is a network by these interfaces now; none where there are none. What is told first is no change.
+  /// Takes over the names of the interfaces that have a network now. The array is empty if there is no network. The
+  /// first report is not a change.
   package func take(_ interfaces: [String]) {
     let observers = state.withLock { state -> [@Sendable () -> Void] in
       let known = state.interfaces
@@ -38,7 +39,7 @@ package final class NetworkChanges: NetworkMonitor {
   }
 
   private func remove(_ id: UInt64) {
-    // What the observer refers to may end with it, when the lock is free.
+    // The objects to which the observer refers may be released with it. That happens after the lock is released.
     let removed = state.withLock { $0.observers.removeValue(forKey: id) }
     withExtendedLifetime(removed) {}
   }
@@ -53,12 +54,12 @@ package final class NetworkChanges: NetworkMonitor {
 }
 
 extension NetworkChanges {
-  /// Those of this machine; nil where the system does not tell them.
+  /// The changes of this machine's networks; nil if the system does not report them.
   package static let ofMachine: NetworkChanges? = {
     #if canImport(Network)
       let (changes, monitor) = (NetworkChanges(), PathMonitor())
       monitor.path.pathUpdateHandler = { path in
-        // It goes on as long as the program.
+        // The monitor runs as long as the program.
         withExtendedLifetime(monitor) {}
         changes.take(path.status == .satisfied ? path.availableInterfaces.map(\.name) : [])
       }
@@ -72,7 +73,7 @@ extension NetworkChanges {
 
 #if canImport(Network)
   private final class PathMonitor: @unchecked Sendable {
-    // Sendable: the system's monitor is set up by one thread, and not used after that.
+    // Sendable: one thread sets up the system's monitor, and nothing uses it after that.
     let path = NWPathMonitor()
   }
 #endif

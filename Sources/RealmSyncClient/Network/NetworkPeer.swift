@@ -4,19 +4,19 @@
   import NIOPosix
   import NIOSSL
 
-  /// The other side of a connection, and how it is reached.
+  /// The other side of a connection, and the way to connect to it.
   struct NetworkPeer: Sendable {
     let address: NetworkAddress
-    /// What its certificate is checked with; nil for a plain connection.
+    /// The context that checks the certificate of the peer; nil for a plain connection.
     private let trust: NIOSSLContext?
 
-    /// - Throws: `NetworkProblem.invalidAddress`, and `NetworkProblem.tls` where a file with certificates can't be read.
+    /// - Throws: `NetworkProblem.invalidAddress`, and `NetworkProblem.tls` if a file with certificates can't be read.
     init(_ url: String, _ kind: NetworkAddress.Kind, certificate: String?) throws(NetworkProblem) {
       address = try NetworkAddress(url, kind)
       trust = try address.isSecure ? TrustStore.shared.context(trusting: certificate) : nil
     }
 
-    /// Connects. It is called on the event loop, on which it calls `completion` later.
+    /// Connects. The caller must be on the event loop, on which `completion` is called later.
     ///
     /// The connection reads nothing before `startReading`, so that handlers can be added first.
     func connect(
@@ -26,7 +26,7 @@
       let bootstrap = ClientBootstrap(group: eventLoop)
         .channelOption(.autoRead, value: false)
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        // With more, a connection whose reading has stopped would still be read as often.
+        // With a greater number, a connection that has stopped reading would still read that many times.
         .channelOption(.maxMessagesPerRead, value: 1)
         .connectTimeout(timeout ?? .hours(24))
       let connecting =
@@ -43,16 +43,16 @@
       }
     }
 
-    /// Adds the handler for TLS to a new connection, where TLS is asked for.
+    /// Adds the TLS handler to a new connection, if the address asks for TLS.
     func addTLS(to channel: any Channel) throws {
       guard let trust else { return }
-      // An IP address is checked against that of the connection.
+      // If the host is an IP address, the certificate is checked against the address of the connection.
       let name = address.ipAddress == nil ? address.host : nil
       let handler = try NIOSSLClientHandler(context: trust, serverHostname: name)
       try channel.pipeline.syncOperations.addHandler(handler)
     }
 
-    /// Adds the handlers that write requests of HTTP and read answers.
+    /// Adds the handlers that write HTTP requests and read answers.
     static func addHTTP(to channel: any Channel) throws {
       var limits = NIOHTTPDecoderLimitConfiguration()
       limits.maxHeaderFieldSize = 64 << 10

@@ -5,7 +5,7 @@
   import NIOSSL
 
   extension NetworkProblem {
-    /// Why no connection came about.
+    /// The reason why no connection was made.
     init(connecting error: any Error, to address: NetworkAddress) {
       let place = address.place
       switch error {
@@ -25,7 +25,7 @@
       }
     }
 
-    /// What an error of a connection means.
+    /// The meaning of an error of a connection.
     init(_ error: any Error, with address: NetworkAddress) {
       let place = address.place
       switch error {
@@ -33,7 +33,7 @@
       case let error as NIOSSLError where error == .uncleanShutdown: self = .broken(address)
       case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
         self = .tls("There is no trusted TLS with \(place): \(error). Check the certificate of the server.")
-      // The connection has ended within an answer.
+      // The connection ended within an answer.
       case let error as HTTPParserError where error == .invalidEOFState: self = .broken(address)
       case is HTTPParserError, is NIOHTTPDecoderError, is ByteToMessageDecoderError:
         self = .damaged("What \(place) answers is no HTTP: \(error). Check the address.")

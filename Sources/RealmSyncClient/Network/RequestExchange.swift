@@ -2,7 +2,7 @@
   import NIOCore
   import NIOHTTP1
 
-  /// A request of HTTP and its answer, over a connection of their own. It is used on one event loop.
+  /// An HTTP request and its answer, over a connection of their own. An exchange is used on one event loop.
   final class RequestExchange: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -11,13 +11,13 @@
     private let peer: NetworkPeer
     private let head: HTTPRequestHead
     private let eventLoop: any EventLoop
-    /// nil once it was called.
+    /// The closure that gets the answer; nil once it was called.
     private var completion: (@Sendable (Result<NetworkAnswer, NetworkProblem>) -> Void)?
     private var collector = AnswerCollector(limit: SocketLimit.answer)
     private var deadline = LoopTimer()
     private var channel: (any Channel)?
 
-    /// Sends a request. It is called on the event loop.
+    /// Sends a request. The caller must be on the event loop.
     static func start(
       _ request: NetworkRequest, on eventLoop: any EventLoop,
       _ completion: @escaping @Sendable (Result<NetworkAnswer, NetworkProblem>) -> Void
@@ -114,7 +114,7 @@
       context.fireChannelInactive()
     }
 
-    /// A connection that is closed as soon as it was opened tells nothing else.
+    /// A connection that is closed as soon as it was opened may cause no other event.
     func handlerRemoved(context: ChannelHandlerContext) { finish(.failure(.broken(peer.address))) }
 
     private func fail(_ error: any Error) { finish(.failure(NetworkProblem(error, with: peer.address))) }

@@ -1,11 +1,12 @@
-/// What a server says for people, as logs and errors show it: the server may say anything.
+/// Makes the texts of a server readable for logs and errors, because a server may send any text.
 package enum ServerText {
-  /// So many characters are shown.
+  /// The greatest number of characters that are shown.
   package static let most = 1000
 
-  /// A text with spaces in place of what moves the cursor or changes the direction of writing, cut where it is long.
+  /// The text with spaces in place of characters that move the cursor or change the direction of writing. A long text
+  /// is cut.
   ///
-  /// - Parameter most: so many characters of Unicode it has at most.
+  /// - Parameter most: the greatest number of Unicode characters of the result.
   package static func readable(_ text: String, most: Int = ServerText.most) -> String {
     var shown = String.UnicodeScalarView()
     for (count, scalar) in text.unicodeScalars.enumerated() {

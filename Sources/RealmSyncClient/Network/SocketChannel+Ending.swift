@@ -3,7 +3,7 @@
   import RealmWebSocket
 
   extension SocketChannel {
-    /// How long the other side has to close a connection that is at its end.
+    /// The time that the other side has to close a connection that is at its end.
     private static let patience = TimeAmount.seconds(1)
 
     /// Closes the WebSocket from this side.
@@ -16,42 +16,43 @@
         write(FrameWriter(.client).close(CloseCode.normal))
         flush()
         closeTimer.set(Self.patience, on: eventLoop) { [weak self] in self?.drop(.closedHere) }
-        // The answer stands behind the messages that have come and were not told.
+        // The answer stands behind the messages that have arrived and were not passed on.
         deliver()
         resumeReading()
       case .closing, .ending, .closed: break
       }
     }
 
-    /// The other side has said that it closes the WebSocket.
+    /// Handles a close frame of the other side.
     func noteClose(_ code: UInt16?, _ reason: String) {
       guard state == .open else { return drop(.closedHere) }
       end(with: FrameWriter(.client).close(code), .code(code ?? CloseCode.noCode, reason))
     }
 
-    /// The other side has broken a rule.
+    /// Ends the WebSocket because the other side has broken a rule.
     func fail(_ failure: FrameFailure) {
       guard state == .open else { return drop(.closedHere) }
       let text = "\(peer.address.place) has broken a rule of WebSockets: \(failure.text) Check the address."
       end(with: FrameWriter(.client).close(failure.code, failure.text), .problem(.damaged(text)))
     }
 
-    /// Sends a last frame. The other side closes the connection then: it gets the frame for certain only where it does so first,
-    /// because the system tells it of a connection that was closed with bytes unread before what it has not read.
+    /// Sends a last frame. The other side closes the connection then. It gets the frame for certain only if it closes
+    /// first, because its system reports a connection that was closed with unread bytes before it passes on what was
+    /// not read.
     private func end(with frame: ByteBuffer, _ end: SocketEnd) {
       state = .ending
       write(frame)
       flush()
       finish(end)
-      // To write may have failed, and the connection be closed.
+      // The write may have failed, and then the connection is closed already.
       guard state == .ending else { return }
       closeTimer.set(Self.patience, on: eventLoop) { [weak self] in self?.drop(nil) }
       resumeReading()
     }
 
-    /// Closes the connection without more words.
+    /// Closes the connection without another frame.
     ///
-    /// - Parameter end: nil where the last event was told.
+    /// - Parameter end: the last event; nil if it was passed on already.
     func drop(_ end: SocketEnd?) {
       guard state != .closed else { return }
       state = .closed

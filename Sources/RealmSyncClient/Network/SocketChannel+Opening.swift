@@ -14,7 +14,7 @@
         case .ended(let end): self?.drop(end)
         }
       }
-      // Until there is a connection, nothing else keeps this object.
+      // The closure keeps this object, because nothing else does until there is a connection.
       peer.connect(within: timeout, on: eventLoop) { self.begin($0) }
     }
 
@@ -22,7 +22,7 @@
       switch result {
       case .failure(let problem): if state == .opening { drop(.problem(problem)) }
       case .success(let channel):
-        // It may be closed already.
+        // The WebSocket may be closed already.
         guard state == .opening else { return channel.close(mode: .all, promise: nil) }
         self.channel = channel
         do {

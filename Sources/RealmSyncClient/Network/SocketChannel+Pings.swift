@@ -15,14 +15,14 @@
     private func ping() {
       guard state == .open, let next = life.nextPing else { return }
       awaitPing(next)
-      // A ping that waits behind many messages needs no second one.
+      // If a ping still waits behind many messages, a second ping is not needed.
       guard !life.isPingWaiting else { return }
       life.isPingWaiting = true
       if life.expectPong() { awaitPong() }
       writeNow(FrameWriter(.client).frame(.ping, [])) { $0.life.isPingWaiting = false }
     }
 
-    /// Writes a frame, and does something when the system has taken it.
+    /// Writes a frame, and calls `then` when the system has taken it.
     private func writeNow(_ frame: ByteBuffer, _ then: @escaping (SocketChannel) -> Void) {
       let written = eventLoop.makePromise(of: Void.self)
       written.futureResult.assumeIsolated().whenComplete { _ in then(self) }
@@ -37,7 +37,7 @@
 
     private func checkPong() {
       guard state == .open, life.expectsPong, let context else { return }
-      // While this side reads nothing, no pong can come.
+      // While this side reads nothing, no pong can arrive.
       if isPaused { life.noteSign() }
       let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
       life.noteBuffered(buffered)
@@ -46,8 +46,8 @@
       drop(.problem(.timedOut(text)))
     }
 
-    /// Answers a ping. While an answer waits to be taken, only the newest of the pings that come gets another one, so that a
-    /// server that reads nothing can't make this side keep answers.
+    /// Answers a ping. While an answer waits to be taken by the system, only the newest of the pings that arrive gets
+    /// another answer, so that a server that reads nothing can't make this side keep many answers.
     func answerPing(_ payload: [UInt8]) {
       guard !life.isPongWaiting else {
         life.nextPong = payload

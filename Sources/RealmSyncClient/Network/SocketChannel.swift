@@ -4,8 +4,8 @@
 
   /// Opens one WebSocket, and reads and writes its frames. It is used on one event loop.
   ///
-  /// It stands in front of the handlers for HTTP, which the handshake needs: what comes behind the handshake never reaches them,
-  /// and what is sent does not pass them.
+  /// It stands before the HTTP handlers, which the handshake needs. Bytes behind the handshake never reach them, and
+  /// sent frames do not pass them.
   final class SocketChannel: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -16,9 +16,9 @@
       /// There is no WebSocket yet.
       case opening
       case open
-      /// This side has said that it closes the WebSocket, and waits for the other to say so too. Messages are thrown away.
+      /// This side has sent a close frame and waits for that of the other side. Messages are dropped.
       case closing
-      /// The last event was told. What comes is thrown away until the other side has closed the connection.
+      /// The last event was passed on. What arrives is dropped until the other side has closed the connection.
       case ending
       case closed
     }
@@ -28,23 +28,23 @@
     let handshake: SocketHandshake
     let eventLoop: any EventLoop
     private let commands: SocketCommands
-    /// nil once it was told the last event.
+    /// The receiver of events; nil once it got the last event.
     private var handler: (@Sendable (SocketEvent) -> Void)?
     private(set) var context: ChannelHandlerContext?
     var channel: (any Channel)?
     var state = State.opening
-    /// Frames that wait for the end of the handshake.
+    /// The frames that wait for the end of the handshake.
     private var waiting: [ByteBuffer] = []
     private var hasWritten = false
     private var reader = FrameReader(.client, maximum: SocketLimit.message)
-    /// What has come and was not read yet.
+    /// The bytes that have arrived and were not read yet.
     private var pending = ByteBuffer()
-    /// Bytes of messages that were told, and that were not worked on, with the cost of each message.
+    /// The bytes of messages that were passed on and not processed yet, with the cost of each message.
     private var ahead = 0
     private var isDelivering = false
-    /// The channel has asked for bytes, and was not given any.
+    /// True if the channel has asked for bytes, and the request was held back.
     private var isReadHeld = false
-    /// Why nothing comes behind `pending`.
+    /// The reason why nothing follows `pending`; nil while the connection exists.
     private var loss: NetworkProblem?
     var connectTimer = LoopTimer()
     var closeTimer = LoopTimer()
@@ -85,7 +85,7 @@
       case .opening:
         if let refusal = handshake.refusal { drop(.refused(refusal)) } else { drop(.problem(problem)) }
       case .open:
-        // Nothing more can come. What has come is told, also where it is much.
+        // Nothing more can arrive. What has arrived is still passed on, however much it is.
         if loss == nil { loss = problem }
         deliver()
       case .closing: drop(.closedHere)
@@ -96,7 +96,7 @@
 
     // MARK: - Commands
 
-    /// Does what was asked for since the last call.
+    /// Carries out the commands since the last call.
     func follow() {
       for command in commands.take() {
         switch command {
@@ -132,7 +132,7 @@
 
     // MARK: - Events
 
-    /// The handshake is done.
+    /// Opens the WebSocket, because the handshake is done.
     func becomeOpen() {
       guard state == .opening else { return }
       state = .open
@@ -144,7 +144,7 @@
       startPinging()
     }
 
-    /// Tells the last event.
+    /// Passes on the last event.
     func finish(_ end: SocketEnd) {
       guard let handler else { return }
       self.handler = nil
@@ -195,13 +195,13 @@
       resumeReading()
     }
 
-    /// Reads frames from what has come.
+    /// Reads frames from the bytes that have arrived, and passes their messages on.
     func deliver() {
       guard !isDelivering else { return }
       isDelivering = true
       while takesFrames, let event = reader.next(&pending) { take(event) }
       isDelivering = false
-      // An empty buffer keeps no memory, of which a connection that waits needs none.
+      // An empty buffer keeps its memory, and a connection that waits needs none.
       if pending.readableBytes == 0 { pending = ByteBuffer() }
       if let loss {
         if state == .open { drop(.problem(loss)) } else { connectionEnded(loss) }

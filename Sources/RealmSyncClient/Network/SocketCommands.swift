@@ -2,11 +2,11 @@
   import NIOCore
   import Synchronization
 
-  /// What other threads ask of a WebSocket, in its order. What is asked for at the same time is done at once, so that messages
-  /// are handed to the system together.
+  /// The commands of other threads for a WebSocket, in their order. Commands that are waiting together are carried out
+  /// together, so that their messages are handed to the system at once.
   final class SocketCommands: Sendable {
     enum Command: Sendable {
-      /// A whole frame.
+      /// Sends a whole frame.
       case send(ByteBuffer)
       case taken(Int)
       case close
@@ -23,7 +23,7 @@
 
     /// Adds a command behind the others, unless the WebSocket has ended.
     ///
-    /// - Returns: it is the first one, so that the event loop is to be told.
+    /// - Returns: true if the command is the only one that waits, so that the event loop has to be told.
     func add(_ command: Command) -> Bool {
       state.withLock { state in
         guard !state.hasEnded else { return false }
@@ -32,7 +32,7 @@
       }
     }
 
-    /// The commands since the last call.
+    /// Takes the commands since the last call.
     func take() -> [Command] {
       state.withLock { state in
         let waiting = state.waiting
@@ -41,7 +41,7 @@
       }
     }
 
-    /// The WebSocket has ended: nothing is asked of it any more.
+    /// Ends the commands, because the WebSocket has ended. Later commands are dropped.
     func end() { state.withLock { $0 = State(waiting: [], hasEnded: true) } }
   }
 #endif

@@ -2,7 +2,7 @@
   import NIOCore
   import NIOHTTP1
 
-  /// Asks for a WebSocket, and reads the answer (RFC 6455, section 4.1). It is used on one event loop.
+  /// Asks for a WebSocket, and reads the answer (RFC 6455, section 4.1). A handshake is used on one event loop.
   final class SocketHandshake: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -12,19 +12,20 @@
       case ended(SocketEnd)
     }
 
-    /// Bytes of the body of an answer that refuses the WebSocket. The rest of a longer one is not waited for.
+    /// The greatest number of bytes of the body of an answer that refuses the WebSocket. The rest of a longer body is
+    /// not waited for.
     private static let longestRefusal = 64 << 10
 
     private let address: NetworkAddress
     private let head: HTTPRequestHead
     private let check: HandshakeCheck
     private var collector = AnswerCollector(limit: SocketHandshake.longestRefusal)
-    /// Called once.
+    /// The closure that gets the outcome. It is called once.
     var whenDone: ((Outcome) -> Void)?
 
     /// - Throws: `NetworkProblem.invalidAddress`.
     init(_ request: SocketRequest, _ address: NetworkAddress) throws(NetworkProblem) {
-      // The name of a subprotocol may hold an access token, and is not shown.
+      // The name of a subprotocol may contain an access token, so the message does not show it.
       guard request.subprotocols.allSatisfy({ HTTPToken.isToken($0) }) else {
         throw .invalidAddress(
           "A subprotocol for \(address.place) has characters that HTTP does not allow there. Leave them out.")
@@ -39,10 +40,10 @@
       (self.address, self.check) = (address, check)
     }
 
-    /// An answer that refuses the WebSocket, as far as it has come.
+    /// The received part of an answer that refuses the WebSocket; nil if there is none.
     var refusal: NetworkAnswer? { collector.answer }
 
-    /// Takes from the front of what has come as much as is read at once.
+    /// Takes the part of the received bytes that is read next from their front.
     func nextPart(of bytes: inout ByteBuffer) -> ByteBuffer? {
       HandshakeCheck.nextPart(of: &bytes, isInHead: refusal == nil)
     }

@@ -1,25 +1,25 @@
 #if Sync
   import NIOCore
 
-  /// When the other side of a WebSocket has last shown that it is there.
+  /// Tells when the other side of a WebSocket has last given a sign of life.
   struct SocketLife {
-    /// nil: no pings are sent.
+    /// The time between pings; nil if no pings are sent.
     private let period: TimeAmount?
-    /// nil: a pong may come at any time.
+    /// The time that a pong may take; nil for any time.
     private let patience: TimeAmount?
     var pingTimer = LoopTimer()
     var pongTimer = LoopTimer()
-    /// A ping was written, and the system has not taken it.
+    /// True if a ping was written that the system has not taken yet.
     var isPingWaiting = false
-    /// The answer to a ping was written, and the system has not taken it.
+    /// True if the answer to a ping was written and the system has not taken it yet.
     var isPongWaiting = false
-    /// What the next answer repeats.
+    /// The payload of the ping that is answered next.
     var nextPong: [UInt8]?
-    /// A ping was written whose answer has not come.
+    /// True if a ping was written whose pong has not arrived.
     private(set) var expectsPong = false
-    /// Bytes of all frames that were written.
+    /// The bytes of all frames that were written.
     private var written = 0
-    /// The most bytes that had been taken of them whenever that was looked at, about.
+    /// The approximate number of these bytes that the system had taken when that was looked at last.
     private var taken = 0
     private var lastSign = NIODeadline.now()
 
@@ -30,26 +30,26 @@
 
     // MARK: - Times
 
-    /// The time up to the first ping. It is a random one, so that clients that connect at the same time do not send their pings
-    /// at the same times, too.
+    /// The time to the first ping. It is random, so that clients that connect at the same time do not send their pings
+    /// at the same times.
     var firstPing: TimeAmount? {
       guard let period else { return nil }
       return .nanoseconds(Int64.random(in: 0...period.nanoseconds))
     }
 
-    /// The time between two pings.
+    /// The time to the next ping.
     var nextPing: TimeAmount? {
       guard let period else { return nil }
       return .nanoseconds(period.nanoseconds - Int64.random(in: 0...(period.nanoseconds / 5)))
     }
 
-    /// The time until a pong is missing.
+    /// The time until a missing pong means that the connection is lost.
     var pongWait: TimeAmount? {
       guard let patience else { return nil }
       return max(lastSign + patience - NIODeadline.now(), .nanoseconds(0))
     }
 
-    /// A pong is missing.
+    /// True if a pong is missing.
     var isSilent: Bool {
       guard let patience else { return false }
       return NIODeadline.now() - lastSign >= patience
@@ -57,9 +57,9 @@
 
     // MARK: - Signs of life
 
-    /// A ping is written.
+    /// Notes that a ping is written.
     ///
-    /// - Returns: it is the first of those that have no answer, so that the time for it begins.
+    /// - Returns: true if it is the first of the pings without a pong, so that the time for the pong begins.
     mutating func expectPong() -> Bool {
       guard !expectsPong else { return false }
       expectsPong = true
@@ -72,18 +72,19 @@
       pongTimer.cancel()
     }
 
-    /// Bytes have come, or are expected from now on. A pong may have to wait behind a long message.
+    /// Notes that bytes have arrived, or are expected from now on. A pong may have to wait behind a long message.
     mutating func noteSign() { lastSign = .now() }
 
     mutating func noteWritten(_ count: Int) { written += count }
 
-    /// Looks at what the other side has taken, behind which a ping may have to wait.
+    /// Notes how much the other side has taken. A ping may have to wait behind the rest.
     ///
-    /// - Parameter count: bytes that wait in the channel. With TLS they are a little more than was written.
+    /// - Parameter count: the bytes that wait in the channel. With TLS these are a little more than the bytes that were
+    ///   written.
     mutating func noteBuffered(_ count: Int) {
       guard written - count > taken else { return }
       taken = written - count
-      // Where nothing waits, the ping is with the system.
+      // If nothing waits, the system has the ping.
       if count > 0 { lastSign = .now() }
     }
 

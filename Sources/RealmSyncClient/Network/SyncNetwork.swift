@@ -1,8 +1,9 @@
-/// What reaches a server: requests of HTTP, and WebSockets. With the trait `Sync` there is one over SwiftNIO; tests have others.
+/// The network by which a client reaches servers, with HTTP requests and WebSockets. With the trait `Sync` there is an
+/// implementation over SwiftNIO. Tests have others.
 package protocol SyncNetwork: Sendable {
   /// Sends a request.
   ///
-  /// - Parameter completion: is called once, on any thread.
+  /// - Parameter completion: called once, on any thread.
   func send(
     _ request: NetworkRequest,
     _ completion: @escaping @Sendable (Result<NetworkAnswer, NetworkProblem>) -> Void
@@ -10,22 +11,22 @@ package protocol SyncNetwork: Sendable {
 
   /// Opens a WebSocket.
   ///
-  /// - Parameter handler: is told all that happens, in order, one call at a time, on any thread. The last event is `closed`.
+  /// - Parameter handler: gets all events in order, one call at a time, on any thread. The last event is `closed`.
   func connect(
     _ request: SocketRequest, _ handler: @escaping @Sendable (SocketEvent) -> Void
   ) -> any SyncSocket
 }
 
-/// A request of HTTP.
+/// An HTTP request.
 package struct NetworkRequest: Sendable, Equatable {
   package var method: String
   /// An address that begins with `http://` or `https://`.
   package var url: String
   package var headers: [NetworkHeader]
   package var body: [UInt8]
-  /// Milliseconds from the call to the last byte of the answer; 0 for any number.
+  /// The greatest number of milliseconds from the call to the last byte of the answer; 0 means no limit.
   package var timeout: UInt64
-  /// A file with certificates in the form PEM that are trusted beside those of the system.
+  /// The path of a file with certificates in PEM form, which are trusted beside those of the system.
   package var certificate: String?
 
   package init(
@@ -44,7 +45,7 @@ package struct NetworkHeader: Sendable, Equatable {
   package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 }
 
-/// The answer to a request, of any status. Redirections are answers, too.
+/// The answer to a request, with any status. A redirection is an answer, too.
 package struct NetworkAnswer: Sendable, Equatable {
   package var status: Int
   package var headers: [NetworkHeader]
@@ -55,20 +56,20 @@ package struct NetworkAnswer: Sendable, Equatable {
   }
 }
 
-/// How to open a WebSocket.
+/// The parameters for opening a WebSocket.
 package struct SocketRequest: Sendable, Equatable {
   /// An address that begins with `ws://` or `wss://`.
   package var url: String
   package var headers: [NetworkHeader]
-  /// Those that are offered, in this order.
+  /// The subprotocols that are offered, in this order.
   package var subprotocols: [String]
-  /// Milliseconds from the call to the end of the handshake.
+  /// The greatest number of milliseconds from the call to the end of the handshake; 0 means no limit.
   package var connectTimeout: UInt64
-  /// Milliseconds between pings. The first comes sooner.
+  /// The milliseconds between pings. The first ping comes sooner.
   package var pingPeriod: UInt64
-  /// Milliseconds that a ping waits for its pong before the WebSocket counts as lost.
+  /// The milliseconds that a ping waits for its pong before the WebSocket counts as lost.
   package var pongTimeout: UInt64
-  /// A file with certificates in the form PEM that are trusted beside those of the system.
+  /// The path of a file with certificates in PEM form, which are trusted beside those of the system.
   package var certificate: String?
 
   package init(
@@ -84,57 +85,58 @@ package struct SocketRequest: Sendable, Equatable {
 package enum SocketEvent: Sendable, Equatable {
   /// The handshake is done.
   case opened
-  /// A binary message has come.
+  /// A binary message has arrived.
   case message([UInt8])
-  /// Nothing comes any more.
+  /// The WebSocket has ended. No other event follows.
   case closed(SocketEnd)
 }
 
-/// Why a WebSocket has ended.
+/// The reason why a WebSocket has ended.
 package enum SocketEnd: Sendable, Equatable {
-  /// The server has closed it: with a status code of RFC 6455 (1005 without one), and a text.
+  /// The server has closed the WebSocket with a status code of RFC 6455 (1005 without a code) and a text.
   case code(UInt16, String)
-  /// The server has answered the handshake by another status than 101.
+  /// The server has answered the handshake with another status than 101.
   case refused(NetworkAnswer)
   case problem(NetworkProblem)
-  /// This side has closed it.
+  /// This side has closed the WebSocket.
   case closedHere
 }
 
 /// A WebSocket that is being opened, or is open.
 package protocol SyncSocket: AnyObject, Sendable {
-  /// Sends a binary message. What is sent before the handshake is done waits for it; what is sent after the end is dropped.
+  /// Sends a binary message. A message that is sent before the handshake is done waits for it. A message that is sent
+  /// after the end is dropped.
   func send(_ message: [UInt8])
-  /// So many bytes of messages were worked on; each message counts `SocketLimit.messageCost` bytes more than it has. While more than
-  /// `SocketLimit.bytesAhead` bytes are not worked on, nothing more is read.
+  /// Reports that messages were processed. `bytes` is the sum of their bytes, plus `SocketLimit.messageCost` for each
+  /// message. While more than `SocketLimit.bytesAhead` bytes are not processed, nothing more is read.
   func taken(_ bytes: Int)
-  /// Closes it with the status code 1000. The last event follows soon.
+  /// Closes the WebSocket with the status code 1000. The last event follows soon.
   func close()
 }
 
 package enum SocketLimit {
-  /// Bytes of messages that may wait to be worked on.
+  /// The bytes of messages that may wait to be processed.
   package static let bytesAhead = 2 << 20
-  /// What a message counts there beside its bytes. It takes about so much memory, also where it has no bytes.
+  /// The bytes that a message counts in addition to its own. It takes about that much memory even if it is empty.
   package static let messageCost = 256
-  /// Bytes of one message.
+  /// The greatest number of bytes of a message.
   package static let message = 24 << 20
-  /// Bytes of the answer to a request.
+  /// The greatest number of bytes of the answer to a request.
   package static let answer = 16 << 20
 }
 
-/// Why a server could not be reached, or was lost.
+/// The reason why a server could not be reached, or why the connection to it was lost.
 package enum NetworkProblem: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What was given is no address of the kind that is needed.
+  /// The given text is not an address of the kind that is needed, or the request has a part that HTTP does not allow.
   case invalidAddress(String)
   /// There is no such host, or nothing listens there.
   case unreachable(String)
   case timedOut(String)
-  /// The server's certificate is not trusted, or there is no TLS at the address.
+  /// The certificate of the server is not trusted, or there is no TLS at the address.
   case tls(String)
   /// The connection broke.
   case lost(String)
-  /// What was received is no HTTP or no WebSocket, or is larger than `SocketLimit` allows.
+  /// The received bytes are not HTTP or not a WebSocket, or there are more of them than `SocketLimit` allows.
   case damaged(String)
 
   package var description: String {

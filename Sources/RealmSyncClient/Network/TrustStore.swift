@@ -3,9 +3,9 @@
   import NIOSSL
   import Synchronization
 
-  /// What the certificates of servers are checked with.
+  /// The TLS contexts that check the certificates of servers.
   ///
-  /// To read the certificates that the system trusts takes long, so that what was made of them is kept.
+  /// To read the certificates that the system trusts takes long, so the contexts are kept.
   final class TrustStore: Sendable {
     static let shared = TrustStore()
 
@@ -14,13 +14,13 @@
       let context: NIOSSLContext
     }
 
-    /// By the path of the file with more certificates; nil: there is no such file.
+    /// The contexts by the path of the file with more certificates; nil stands for no such file.
     private let entries = Mutex<[String?: Entry]>([:])
 
     private init() {}
 
-    /// - Parameter path: that of a file with certificates that are trusted beside those of the system. It is read each time, so
-    ///   that a new file counts for the next connection.
+    /// - Parameter path: the path of a file with certificates that are trusted beside those of the system. It is read
+    ///   each time, so that a changed file counts for the next connection.
     /// - Throws: `NetworkProblem.tls`.
     func context(trusting path: String?) throws(NetworkProblem) -> NIOSSLContext {
       var certificates: [NIOSSLCertificate] = []
@@ -51,7 +51,7 @@
       var configuration = TLSConfiguration.makeClientConfiguration()
       configuration.minimumTLSVersion = .tlsv12
       configuration.applicationProtocols = ["http/1.1"]
-      // A server that does not end its side of TLS keeps the connection open for so long.
+      // If a server does not end its side of TLS, the connection stays open for this time.
       configuration.shutdownTimeout = .seconds(1)
       if !certificates.isEmpty { configuration.additionalTrustRoots = [.certificates(certificates)] }
       do {

@@ -1,17 +1,17 @@
 import RealmStorage
 import RealmSync
 
-/// What the server sends.
+/// The messages of the server.
 extension ClientSession {
-  /// A message has come that can't be read.
+  /// Handles a message that can't be read.
   package func receive(_ damage: MessageDamage) -> [Action] {
     disconnected()
     return [.failed(.damagedMessage(damage)), .disconnect(.never)]
   }
 
-  /// A message has come.
+  /// Handles a message.
   ///
-  /// - Parameter time: of the machine, in milliseconds since 1970.
+  /// - Parameter time: the time of the machine, in milliseconds since 1970.
   package func receive(_ message: ServerMessage, time: UInt64) -> [Action] {
     do throws(ClientProblem) {
       switch (state, message) {
@@ -33,7 +33,7 @@ extension ClientSession {
     }
   }
 
-  /// The session ends: what comes after it is not looked at.
+  /// Ends the session because of a problem. Later messages are ignored.
   func actions(_ problem: ClientProblem) -> [Action] {
     disconnected()
     switch problem {
@@ -43,7 +43,7 @@ extension ClientSession {
     }
   }
 
-  /// More bytes are not sent before the server has answered, whatever it allows.
+  /// The greatest number of bytes that are sent before the server has answered, whatever limit the server allows.
   private static let mostUnderWay: UInt64 = 16 << 20
 
   // MARK: - The beginning
@@ -94,7 +94,8 @@ extension ClientSession {
     return [.send(.start(start))] + upload(time: time)
   }
 
-  /// The file is to be reset: as another replica it asks for all that it is to see, and is changed when that is there.
+  /// Begins a reset. As another replica, the file asks for everything that it should see, and is changed when all of
+  /// that has arrived.
   private func take(
     _ reset: Welcome.Reset, limit: UInt64, _ time: UInt64
   ) throws(ClientProblem) -> [Action] {
@@ -107,7 +108,7 @@ extension ClientSession {
     if case .manual = recovery, !isCopy { throw .resetNeeded(isInDoubt: reset.isInDoubt) }
     isResetOfCopy = isCopy
     var running = Running(sent: NamedChangeset(sequence: 0, hash: []), asked: 0, limit: limit)
-    // What was written into a copy is kept, whatever the app says of resets.
+    // The changes that were written into a copy are kept, whatever the app has chosen for resets.
     let counts = !mayRepeatResets && mark?.counts(at: time, decided: decided) == true
     if !isCopy { running.dropsPending = try dropsPending(behind: counts ? mark : nil) }
     running.reset = reset
@@ -119,10 +120,10 @@ extension ClientSession {
     return [.willReset(isInDoubt: reset.isInDoubt), .send(.start(start))] + upload(time: time)
   }
 
-  /// Whether a reset drops what no server has decided.
+  /// True if a reset drops the changes that no server has decided.
   ///
-  /// - Parameter mark: of the reset before, where that is not over yet.
-  /// - Throws: `.resetFailed` where it was of the same kind: another one would come of it as well.
+  /// - Parameter mark: the mark of the reset before; nil if that reset is over.
+  /// - Throws: `.resetFailed` if the reset before was of the same kind, because it would lead to another reset.
   private func dropsPending(behind mark: ResetMark?) throws(ClientProblem) -> Bool {
     switch (recovery, mark?.hasDropped) {
     case (.recover, false?), (.discard, true?), (.recoverOrDiscard, true?):
@@ -174,7 +175,8 @@ extension ClientSession {
     }
   }
 
-  /// Each index is made by a transaction of its own, so that the app can write between them.
+  /// Makes the indexes of prepared objects. Each index is made by a transaction of its own, so that the app can write
+  /// between them.
   private func indexPreparedObjects() throws(ClientProblem) {
     do throws(ClientProblem) {
       while try inFile(
@@ -214,7 +216,7 @@ extension ClientSession {
         try self.reset(reset, parts, dropsPending: !isRecovered, time)
       } catch {
         guard case .recoverOrDiscard = recovery, isRecovered, !isResetOfCopy else { throw error }
-        // What the machine can't do now says nothing of the changes.
+        // A problem of the machine at this moment says nothing about the changes.
         if case .storage(let cause) = error { guard case .corrupted = cause else { throw error } }
         isRecovered = false
         try self.reset(reset, parts, dropsPending: true, time)
@@ -244,7 +246,8 @@ extension ClientSession {
 }
 
 extension Welcome.Reset {
-  /// The reset of a file that was to be reset already: the server forgot what it had registered before the client could start. What is told of the file's changesets was told at first.
+  /// The reset of a file for which another reset was under way: the server forgot what it had registered before the
+  /// client could start. The facts about the file's changesets are those of the first reset.
   fileprivate func following(_ first: Welcome.Reset?) -> Welcome.Reset {
     guard let first else { return self }
     return Welcome.Reset(
@@ -255,7 +258,7 @@ extension Welcome.Reset {
 }
 
 extension ClientSession.Running {
-  /// What was decided is not sent again, and is not under way any more.
+  /// Notes the last decided changeset. What is decided is not sent again, and is not under way any more.
   fileprivate mutating func note(decided: NamedChangeset) {
     if sent.sequence < decided.sequence { sent = decided }
     guard let last = underWay.lastIndex(where: { $0.sequence <= decided.sequence }) else { return }
@@ -277,8 +280,8 @@ extension ProtocolError {
 }
 
 extension ClientProblem {
-  /// The same as the cause for which a reset has failed. What the machine can't do now, and what no server should send, is no such cause: a later
-  /// try may succeed.
+  /// The problem as the cause for which a reset has failed. Problems of the machine at this moment, and messages that
+  /// no server should send, are no such causes, because a later try may succeed.
   fileprivate var ofReset: ClientProblem {
     switch self {
     case .otherSchema, .storage(.corrupted): .resetFailed(self)

@@ -1,11 +1,11 @@
 import RealmStorage
 import RealmSync
 
-/// What the file sends by itself.
+/// The messages that the file sends by itself.
 extension ClientSession {
-  /// Sends what the file has written and not sent yet. To be called after each commit of the app.
+  /// Sends the changes of the file that were not sent yet. It must be called after each commit of the app.
   ///
-  /// - Parameter time: of the machine, in milliseconds since 1970.
+  /// - Parameter time: the time of the machine, in milliseconds since 1970.
   package func upload(time: UInt64) -> [Action] {
     guard case .running(var running) = state else { return [] }
     do throws(ClientProblem) {
@@ -24,13 +24,13 @@ extension ClientSession {
     }
   }
 
-  /// What is durable of a file: all changesets below a sequence, and query sets up to one.
+  /// The durable part of a file: all changesets below a sequence, and the query sets up to a number.
   fileprivate struct Durable {
     var sequence: UInt64 = 0
     var querySet: UInt64 = 0
   }
 
-  /// What of the file is durable; nil while it is worth waiting for more.
+  /// The durable part of the file; nil if waiting for more durable changes is worthwhile.
   private func durableBound(_ time: UInt64) throws(ClientProblem) -> Durable? {
     let snapshot = try storing { () throws(StorageError) in try database.snapshot() }
     if !database.isDurable(snapshot.version) {
@@ -46,7 +46,8 @@ extension ClientSession {
       ?? Durable()
   }
 
-  /// A file that is reset sends nothing but the query set that is in force, and those that are newer: the server may refuse the newest.
+  /// The query sets that a file sends during a reset. They are the one in force and the newest one, because the server
+  /// may refuse the newest. Nothing else is sent.
   private func askForSets(_ running: Running) throws(ClientProblem) -> [Action] {
     var running = running
     let sets = try reading { (file) throws(ClientProblem) in
@@ -65,9 +66,9 @@ extension ClientSession {
 }
 
 extension ClientFile {
-  /// The messages that are to be sent next.
+  /// The messages that have to be sent next.
   ///
-  /// A set goes before the uploads that name it, and behind those that do not.
+  /// A query set goes before the uploads that name it, and behind those that do not.
   fileprivate func messages(
     _ running: inout ClientSession.Running, below bound: ClientSession.Durable
   ) throws(ClientProblem) -> [ClientMessage] {
@@ -78,7 +79,8 @@ extension ClientFile {
         upload = try self.upload(after: running.sent)
       }
       let needed = upload?.querySet ?? min(newestQuerySet, bound.querySet)
-      // A file that was made of objects which were not synced waits with them for its first subscriptions.
+      // The first changes of a file that was made from an unsynced file name the first query set. They wait until the
+      // file has that set.
       guard needed <= bound.querySet else { break }
       if needed > running.asked {
         running.asked = needed

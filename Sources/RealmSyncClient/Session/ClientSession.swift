@@ -3,53 +3,56 @@ import RealmSync
 
 /// The session of a file with its server (docs/sync-protocol.md, "The states of a session").
 ///
-/// It knows no network, no clock and no chance: who uses it tells what has come and the time, and does what it is told to. Used by one thread.
+/// A session does not know a network, a clock or random numbers. Its user passes in messages and the time, and carries
+/// out the returned actions. It is used by one thread.
 ///
-/// What is sent was made durable before, and so was what the server is told of the file: a loss of power makes neither untrue.
+/// Whatever the session sends was made durable before, and so was everything that it tells the server about the file.
+/// So a loss of power makes none of it untrue.
 package final class ClientSession {
   package enum Action: Sendable, Equatable {
     case send(ClientMessage)
-    /// The connection is to be closed.
+    /// The connection has to be closed.
     case disconnect(Retry)
-    /// A step was applied: what the app sees is what the server has up to this version, and what is pending on top.
+    /// A step was applied. The app sees the state of the server at this version, with the pending changes on top.
     case applied(version: UInt64)
-    /// Changes of the file were refused. They are kept until `forgetRefusals`.
+    /// The server has refused changes of the file. They are kept until `forgetRefusals`.
     case refused
-    /// A query set is in force.
+    /// The query set with this number is in force.
     case showsQuerySet(UInt64)
     case querySetRefused(number: UInt64, code: UInt32, text: String)
-    /// The server is about to replace what the file has.
+    /// The server is about to replace the content of the file.
     case willReset(isInDoubt: Bool)
-    /// It has. What no server has decided was written again, or was dropped.
+    /// The content of the file was replaced. The changes that no server had decided were written again, or were dropped
+    /// if `isRecovered` is false.
     case didReset(isRecovered: Bool)
-    /// The server ends the session, and says why.
+    /// The server has ended the session, with this reason.
     case ended(ProtocolError)
     /// The log ended at this version when the server was asked.
     case mark(request: UInt64, version: UInt64)
-    /// The server keeps nothing any more for a file that it was told to be gone.
+    /// The server keeps nothing any more for a file that was reported as gone.
     case retired(replica: UInt64)
-    /// The session ends, and will not go on by itself.
+    /// The session has ended, and does not go on by itself.
     case failed(ClientProblem)
-    /// `upload` is to be called again after so many milliseconds.
+    /// `upload` has to be called again after this number of milliseconds.
     case callAgain(after: UInt32)
   }
 
-  /// When the next connection is to be tried.
+  /// The time of the next try to connect.
   package enum Retry: Sendable, Equatable {
     case after(milliseconds: UInt32)
     case whenLoggedIn
     case withNewerApp
-    /// Not before the app asks for it.
+    /// The next try comes only when the app asks for it.
     case never
   }
 
-  /// What a reset does with changes that no server has decided.
+  /// What a reset does with the changes that no server has decided.
   package enum Recovery: Sendable {
     case recover
     case discard
-    /// Recover, or discard where that fails.
+    /// The changes are recovered, or discarded if that fails.
     case recoverOrDiscard
-    /// Nothing: the session ends, and the app decides what to do with the file.
+    /// The reset is not carried out. The session ends, and the app decides what to do with the file.
     case manual
   }
 
@@ -62,46 +65,51 @@ package final class ClientSession {
   struct Running {
     /// The last changeset that was sent.
     var sent: NamedChangeset
-    /// The newest query set that was sent, or is in force.
+    /// The number of the newest query set that was sent or is in force.
     var asked: UInt64
-    /// The session number that the file is to name the next time.
+    /// The session number that the file has to name in its next session; nil if none was offered or it is stored
+    /// already.
     var offered: UInt64?
-    /// The parts of a step of which more are to come.
+    /// The parts of a step whose last part has not arrived.
     var parts = StepParts()
-    /// What was sent and is not decided: the sequences, and the bytes up to each.
+    /// The uploads that were sent and are not decided: their sequences, and the number of all bytes that were sent up
+    /// to each of them.
     var underWay: [(sequence: UInt64, bytes: UInt64)] = []
     var bytesSent: UInt64 = 0
     var bytesDecided: UInt64 = 0
     let limit: UInt64
-    /// The file is reset by the next step.
+    /// The reset that the next step carries out; nil if there is none.
     var reset: Welcome.Reset?
-    /// The reset drops what no server has decided.
+    /// True if the reset drops the changes that no server has decided.
     var dropsPending = false
-    /// Nothing but an error or a reset has come yet.
+    /// True until a message other than an error or a reset has arrived.
     var isFirst = true
   }
 
   let database: Database
   let partition: Value?
   let recovery: Recovery
-  /// The server may reset the file again before it has decided what the last reset has written again.
+  /// True if the server may reset the file again before it has decided the changes that the last reset has written
+  /// again.
   let mayRepeatResets: Bool
-  /// Is called when all is there with which the file is to be replaced, before it is.
+  /// Called before the content of the file is replaced, when everything for that has arrived.
   package var beforeReset: (() -> Void)?
   var state = State.disconnected
-  /// The last reset was the beginning of a file that is a copy: the app did not lose what it showed, and is not told.
+  /// True if the last reset was the beginning of a file that is a copy. The app did not lose anything that it showed,
+  /// and is not told.
   package internal(set) var isResetOfCopy = false
-  /// Since when there is something to send that is not durable.
+  /// The time since when changes that are not durable wait to be sent; nil if there are none.
   var undurableSince: UInt64?
 
-  /// What is not durable yet waits so long for somebody to make it so.
+  /// The milliseconds that changes wait for a sync by others before the session makes them durable.
   static let longestWait: UInt64 = 50
 
   /// - Parameters:
-  ///   - database: of a synced file.
-  ///   - partition: what all objects have in a property that the server names, if the file has a partition.
-  ///   - mayRepeatResets: as simulations have it, where servers are restored again and again. Else a reset fails that follows another one of the same
-  ///     kind too soon.
+  ///   - database: the database of a synced file.
+  ///   - partition: the value that all objects have in a property that the server names; nil for a file without a
+  ///     partition.
+  ///   - mayRepeatResets: true in simulations, in which servers are restored again and again. If it is false, a reset
+  ///     fails that follows another reset of the same kind too soon.
   package init(
     _ database: Database, partition: Value? = nil, recovery: Recovery = .recover,
     mayRepeatResets: Bool = true
@@ -111,9 +119,9 @@ package final class ClientSession {
   }
 
   package var isConnected: Bool { if case .disconnected = state { false } else { true } }
-  /// It has started: the server takes all kinds of messages.
+  /// True if the session has started, so that the server takes all kinds of messages.
   package var isRunning: Bool { if case .running = state { true } else { false } }
-  /// What the file has is about to be replaced.
+  /// True if the content of the file is about to be replaced.
   package var isResetting: Bool {
     if case .running(let running) = state { running.reset != nil } else { false }
   }
@@ -147,9 +155,9 @@ package final class ClientSession {
 
   // MARK: - Connections
 
-  /// A connection is there.
+  /// Begins the session on a new connection.
   ///
-  /// - Throws: `ClientProblem` where the file can't be read: the connection is to be closed.
+  /// - Throws: `ClientProblem` if the file can't be read. The connection has to be closed then.
   package func connected() throws(ClientProblem) -> [Action] {
     try flush()
     let (number, hasParts) = try reading { (file) throws(ClientProblem) in
@@ -163,7 +171,7 @@ package final class ClientSession {
     return [.send(.hello(hello))]
   }
 
-  /// The connection is lost, or was closed.
+  /// Ends the session, because the connection is lost or was closed.
   package func disconnected() {
     state = .disconnected
     undurableSince = nil

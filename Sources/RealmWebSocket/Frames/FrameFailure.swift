@@ -1,32 +1,33 @@
 #if Sync
-  /// A rule of WebSockets that the other side has broken.
+  /// The reason why a side ends a WebSocket: the other side has broken a rule, or has sent something that this side
+  /// does not take.
   public enum FrameFailure: Error, Equatable, Sendable {
-    /// A frame is of no kind that there is, or has a bit set that means nothing.
+    /// A frame has an unknown kind, or a bit is set that has no meaning.
     case unknownFrame
-    /// A frame of a server is masked.
+    /// A frame from a server is masked.
     case masked
-    /// A frame of a client is not masked.
+    /// A frame from a client is not masked.
     case unmasked
-    /// A text was sent, and only bytes are used.
+    /// A text message has arrived. Only messages of bytes are used.
     case text
-    /// A fragment is missing, or there is one too many.
+    /// A continuation has arrived without a beginning, or a new message before the end of a fragmented one.
     case wrongFragment
-    /// A frame of control has more than 125 bytes, or is a fragment.
+    /// A control frame has more than 125 bytes, or is a fragment.
     case wrongControl
     /// The length of a frame is written with more bytes than it needs, or has more than 63 bits.
     case wrongLength
     /// A message has more bytes than the reader takes.
     case tooLong
-    /// A frame that ends the WebSocket has a code that no frame may carry, or half of one.
+    /// A close frame has a code that no frame may carry, or only one byte of a code.
     case wrongClose
-    /// The reason for the end is no valid UTF-8.
+    /// The reason in a close frame is not valid UTF-8.
     case wrongText
-    /// The rest of a message does not come in time.
+    /// The rest of a message does not arrive in time.
     case tooSlow
-    /// There is no room for the messages that are being sent.
+    /// This side has no room for the messages that are arriving.
     case tooMuch
 
-    /// What the WebSocket is closed with.
+    /// The code with which the WebSocket is closed.
     public var code: UInt16 {
       switch self {
       case .text: CloseCode.unsupportedData
@@ -39,7 +40,7 @@
       }
     }
 
-    /// What is wrong, as a sentence of at most 123 bytes, which is what a frame that closes a WebSocket has room for.
+    /// A sentence that says what is wrong. It has at most 123 bytes, which is the room that a close frame has.
     public var text: String {
       switch self {
       case .unknownFrame: "A frame is of no known kind."

@@ -1,20 +1,20 @@
 #if Sync
-  /// What a frame of a WebSocket is (RFC 6455, section 5.2).
+  /// The kinds of frames, by their opcodes (RFC 6455, section 5.2).
   public enum FrameKind: UInt8, Sendable {
     /// The next part of a message.
     case continuation = 0
-    /// A message that is a text, or the first part of one.
+    /// A text message, or the first part of one.
     case text = 1
     /// A message of bytes, or the first part of one.
     case binary = 2
     /// The sender ends the WebSocket.
     case close = 8
-    /// The sender wants a sign of life.
+    /// The sender asks for a pong, to learn whether the other side still answers.
     case ping = 9
     /// The answer to a ping.
     case pong = 10
 
-    /// Frames of control may stand between the fragments of a message.
+    /// True for a control frame. Control frames may stand between the fragments of a message.
     public var isControl: Bool { rawValue >= 8 }
   }
 #endif

@@ -1,23 +1,23 @@
 #if Sync
   import NIOCore
 
-  /// Reads the frames that come through a WebSocket, and joins the fragments of messages.
+  /// Reads the frames that arrive through a WebSocket, and joins the fragments of messages.
   ///
-  /// The decoder of NIO keeps a frame until all of it has come, and then it is unmasked and copied: a message of 24 MiB would
-  /// take more than three times as much memory. This reader moves and unmasks bytes as they come, and knows from the head of a
-  /// frame that it is to be refused.
+  /// NIO's decoder keeps a frame until all of it has arrived, and then unmasks and copies it. So a message of 24 MiB
+  /// would take more than three times as much memory. This reader moves and unmasks bytes as they arrive, and refuses a
+  /// frame as soon as its head shows that it can't be taken.
   public struct FrameReader: Sendable {
-    /// What has come.
+    /// Something that has arrived.
     public enum Event: Equatable, Sendable {
-      /// A whole message. Fragments were joined.
+      /// A whole message, whose fragments are joined.
       case message([UInt8])
-      /// A ping, and what its answer repeats.
+      /// A ping, with the bytes that the pong has to repeat.
       case ping([UInt8])
       /// The answer to a ping.
       case pong
-      /// The other side ends the WebSocket, by a code and a reason for people; without a code it does not say why.
+      /// A close frame, with its code and a reason for people; without a code, nil and an empty reason.
       case close(UInt16?, String)
-      /// The other side breaks a rule. Nothing can be read behind it.
+      /// The bytes can't be taken, for this reason. Nothing after them can be read.
       case failure(FrameFailure)
     }
 
@@ -25,38 +25,38 @@
       let kind: FrameKind
       let isFinal: Bool
       let length: Int
-      /// 0 of a frame that is not masked.
+      /// The key of the mask; 0 if the frame is not masked.
       let key: UInt32
       var read = 0
     }
 
     private let role: SocketRole
-    /// Bytes of a message.
+    /// The greatest number of bytes that a message may have.
     private let maximum: Int
     private var head: [UInt8] = []
-    /// The frame whose payload comes next.
+    /// The frame whose payload is being read; nil if the next bytes belong to a head.
     private var frame: Frame?
     private var message: [UInt8] = []
-    /// A message has begun whose last fragment has not come.
+    /// True if a message has begun whose last fragment has not arrived.
     private var isFragmented = false
     private var control: [UInt8] = []
     private var hasFailed = false
 
     /// - Parameters:
     ///   - role: the side that reads.
-    ///   - maximum: a message has so many bytes at most. No more memory is taken for it.
+    ///   - maximum: the greatest number of bytes that a message may have. No more memory is used for a message.
     public init(_ role: SocketRole, maximum: Int) { (self.role, self.maximum) = (role, maximum) }
 
-    /// A message or a frame has begun, and is not whole.
+    /// True if a message or a frame has begun and has not arrived completely.
     public var isUnfinished: Bool { !hasFailed && (isFragmented || frame != nil || !head.isEmpty) }
 
-    /// Bytes that have come of what is not whole.
+    /// The number of payload bytes that have arrived of unfinished messages and control frames.
     public var unfinishedBytes: Int { message.count + control.count }
 
     /// Reads up to the next event.
     ///
-    /// - Parameter bytes: what has come. What is read is taken from its front.
-    /// - Returns: nil where all bytes were read, and after a failure.
+    /// - Parameter bytes: the bytes that have arrived. The bytes that are read are removed from their front.
+    /// - Returns: nil if all bytes were read without an event, and after a failure.
     public mutating func next(_ bytes: inout ByteBuffer) -> Event? {
       while !hasFailed {
         do throws(FrameFailure) {
@@ -82,9 +82,9 @@
 
     // MARK: - Heads
 
-    /// Checks the head as far as it has come.
+    /// Checks the part of the head that has arrived.
     ///
-    /// - Returns: nil where more of it is to come.
+    /// - Returns: the frame; nil if the head has not arrived completely.
     private mutating func readHead() throws(FrameFailure) -> Frame? {
       guard head.count >= 2 else { return nil }
       let (isFinal, isMasked) = (head[0] & 0x80 != 0, head[1] & 0x80 != 0)
@@ -144,14 +144,14 @@
       frame?.read += count
     }
 
-    /// - Parameter start: the place of the part in the payload.
+    /// - Parameter start: the position of the part in the payload.
     private static func unmask(_ part: inout [UInt8], _ key: UInt32, from start: Int) {
       for place in part.indices {
         part[place] ^= UInt8(truncatingIfNeeded: key >> UInt32(24 - 8 * ((start + place) & 3)))
       }
     }
 
-    /// - Returns: nil for a fragment that others follow.
+    /// - Returns: nil for a fragment that is not the last one of its message.
     private mutating func finish(_ frame: Frame) throws(FrameFailure) -> Event? {
       switch frame.kind {
       case .text, .binary, .continuation:

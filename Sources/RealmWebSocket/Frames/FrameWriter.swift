@@ -1,9 +1,9 @@
 #if Sync
   import NIOCore
 
-  /// Writes the frames that one side sends through a WebSocket.
+  /// Makes the frames that one side sends through a WebSocket.
   public struct FrameWriter: Sendable {
-    /// A frame that ends a WebSocket has room for a reason of so many bytes.
+    /// The greatest number of bytes of a reason in a close frame.
     private static let mostOfReason = 123
 
     private let role: SocketRole
@@ -11,7 +11,7 @@
     /// - Parameter role: the side that sends the frames.
     public init(_ role: SocketRole) { self.role = role }
 
-    /// A whole frame.
+    /// Returns a whole frame that is not a fragment.
     public func frame(_ kind: FrameKind, _ payload: [UInt8]) -> ByteBuffer {
       let mask: UInt8 = role == .client ? 0x80 : 0
       var buffer = ByteBufferAllocator().buffer(capacity: payload.count + 14)
@@ -28,7 +28,7 @@
       switch role {
       case .server: buffer.writeBytes(payload)
       case .client:
-        // Clients mask frames by a key that nobody can know before, so that what they send never looks like HTTP to a proxy.
+        // A client masks frames with a key that nobody can predict, so that its data can't look like HTTP to a proxy.
         let key = UInt32.random(in: 0...UInt32.max)
         buffer.writeInteger(key)
         buffer.writeBytes(Self.masked(payload, key))
@@ -44,11 +44,11 @@
       return masked
     }
 
-    /// The frame that ends a WebSocket.
+    /// Returns the frame that ends a WebSocket.
     ///
     /// - Parameters:
-    ///   - code: one that `CloseCode.isSendable` accepts; nil: none is told, and no reason either.
-    ///   - reason: as much of it as fits is told: 123 bytes.
+    ///   - code: a code that `CloseCode.isSendable` accepts; nil for a frame without a code and a reason.
+    ///   - reason: the reason. If it has more than 123 bytes, it is shortened to whole characters that fit.
     public func close(_ code: UInt16?, _ reason: String = "") -> ByteBuffer {
       guard let code else { return frame(.close, []) }
       var reason = reason

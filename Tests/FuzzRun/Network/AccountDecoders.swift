@@ -2,7 +2,8 @@ import Foundation
 import RealmFuzzSupport
 import RealmSwift
 
-/// What a client makes of answers about users: log-ins, profiles, API keys, errors, and the tokens and documents in them.
+/// The client's decoders of answers about users: log-ins, profiles, API keys, errors, and the tokens and documents in
+/// them.
 enum AccountDecoders {
   static var all: [FuzzedDecoder] { [logIn, profile, location, key, error, token, document] }
 
@@ -22,7 +23,7 @@ enum AccountDecoders {
     return ServerAnswer(response, to: "GET /fuzzed")
   }
 
-  /// - Parameter read: throws an `AppError` where the answer is refused.
+  /// - Parameter read: the closure that reads an answer. It throws an `AppError` if the answer is refused.
   private static func decoder(
     _ name: String, _ read: @escaping ([UInt8], inout FuzzGenerator) throws -> Void
   ) -> FuzzedDecoder {
@@ -47,7 +48,7 @@ enum AccountDecoders {
     decoder("log-in-answer") { bytes, _ in
       let made = try LogInAnswer(answer(bytes))
       let token = made.access
-      // The tokens stand in headers, and the user is the name of a folder.
+      // The tokens are sent in headers, and the user id is the name of a folder.
       guard isVisible(token.text), isVisible(made.refreshToken), !["", ".", ".."].contains(made.userID) else {
         throw FuzzFailure("a log-in is accepted whose token or user can't be used")
       }
@@ -96,7 +97,7 @@ enum AccountDecoders {
     }
   }
 
-  /// An error is accepted where it is one of a sync server.
+  /// An answer counts as accepted if it is an error of a sync server.
   private static var error: FuzzedDecoder {
     decoder("error-answer") { bytes, generator in
       let status = generator.pick([400, 401, 403, 404, 500, 302])
@@ -118,7 +119,7 @@ enum AccountDecoders {
         memory: memory
       ) { bytes, generator in
         var text = String(decoding: bytes, as: UTF8.self)
-        // A payload that was changed as JSON reaches further than one that was changed as base64.
+        // A payload that is changed as JSON gets further than one that is changed as base64.
         if text.utf8.first == UInt8(ascii: "{") { text = "e30.\(base64URL(bytes)).c2ln" }
         guard let token = AccessToken(text) else { return false }
         _ = token.ends(within: Double(generator.below(100)))
@@ -162,7 +163,7 @@ enum AccountDecoders {
     }
   }
 
-  /// A value has the same text when it is read from its text.
+  /// Checks that a value has the same text after it is read from its text.
   private static func check(_ value: AnyBSON) throws {
     try RoundTrip.check(ExtendedJSON.text(value)) { text in
       ExtendedJSON.text(try ExtendedJSON.read(Data(text.utf8)))

@@ -4,7 +4,7 @@
   import NIOHTTP1
   import RealmSyncClient
 
-  /// What the client makes of answers over HTTP. What reads HTTP itself is SwiftNIO's.
+  /// The client's decoders of HTTP answers. HTTP itself is read by SwiftNIO.
   enum AnswerDecoders {
     static var all: [FuzzedDecoder] { [handshake, answer, lines] }
 
@@ -15,7 +15,7 @@
       "Sec-WebSocket-Extensions: permessage-deflate\r\n", "Content-Length: 3\r\n",
     ]
 
-    /// The key that RFC 6455 has as its example.
+    /// The example key in RFC 6455.
     private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
     private static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
@@ -58,7 +58,7 @@
       }
     }
 
-    /// Bytes are taken line by line up to the end of a head, and none is lost.
+    /// Takes bytes line by line up to the end of a head. No byte may be lost.
     private static var lines: FuzzedDecoder {
       FuzzedDecoder("answer-lines") {
         let kept = try NetworkCorpus.kept.samples("answer-lines")
@@ -87,7 +87,7 @@
 
     // MARK: - Requests
 
-    /// Bytes of a body.
+    /// The greatest number of bytes of a body.
     private static let limit = 100
 
     private static var answer: FuzzedDecoder {

@@ -2,8 +2,8 @@ import RealmFuzzSupport
 import RealmStorage
 import RealmSync
 
-/// The readers of steps and uploads, whose bodies may be compressed. A changed byte of a compressed body breaks its stream mostly, so
-/// that bodies are changed before they are put into frames, too.
+/// The decoders of steps and uploads, whose bodies may be compressed. A changed byte of a compressed body mostly breaks
+/// its stream. So bodies are also changed before they are put into frames.
 enum BodyDecoders {
   static var all: [FuzzedDecoder] {
     [
@@ -39,12 +39,12 @@ enum BodyDecoders {
     }
   }
 
-  /// Whether the frame is accepted.
+  /// Whether a frame is accepted.
   private static func read(
     stepIn frame: [UInt8], bodyCount: Int, _ generator: inout FuzzGenerator
   ) throws -> Bool {
     guard let message = try MessageReading.server(frame, &generator) else { return false }
-    // The number of the message may have been changed.
+    // The message number may have been changed, so this may be another message.
     guard case .step(let step) = message else { return true }
     let parts = step.own.count + step.schema.count + step.objects.map { count($0.change) }.reduce(0, +)
     guard parts <= bodyCount else {
@@ -59,7 +59,7 @@ enum BodyDecoders {
     return true
   }
 
-  /// The object itself, and its instructions.
+  /// The number of parts of a change: the object itself and its instructions.
   private static func count(_ change: ObjectStep.Change) -> Int {
     switch change {
     case .whole(let instructions): return 1 + instructions.count
@@ -76,7 +76,7 @@ enum BodyDecoders {
   private static func uploadBodies() -> [[UInt8]] {
     MessageReading.uploads().compactMap { upload -> [UInt8]? in
       let frame = PlainFrame.of(ClientMessage.upload(upload).bytes)
-      // Behind the number of the message stands a 0, where the body is not compressed.
+      // If a body is not compressed, a 0 stands after the message number.
       return frame.prefix(2) == [BodyForm.upload, 0] ? Array(frame.dropFirst(2)) : nil
     }
   }
@@ -104,7 +104,7 @@ enum BodyDecoders {
     }
   }
 
-  /// Whether the frame is accepted.
+  /// Whether a frame is accepted.
   private static func read(
     uploadIn frame: [UInt8], bodyCount: Int, _ generator: inout FuzzGenerator
   ) throws -> Bool {

@@ -1,15 +1,16 @@
 import RealmStorage
 
-/// How the body of an upload or a step stands in its frame.
+/// The form of the body of an upload or a step in its frame.
 enum BodyForm {
   case plain
-  /// As a zlib stream that holds bytes as they are: what is changed in the body is read behind it, too.
+  /// The body is a zlib stream that stores the bytes uncompressed, so that changes to the body are read after the
+  /// stream is expanded, too.
   case stored
 
   static let upload: UInt8 = 12
   static let step: UInt8 = 14
 
-  /// - Parameter number: that of the message.
+  /// - Parameter number: the message number.
   func frame(_ number: UInt8, _ body: [UInt8]) -> [UInt8] {
     guard self == .stored, !body.isEmpty else { return [number, 0] + body }
     var frame = [number]
@@ -17,7 +18,7 @@ enum BodyForm {
     return frame + Self.stream(body)
   }
 
-  /// RFC 1950, with a block of RFC 1951 that is not compressed.
+  /// A stream of RFC 1950 with a block of RFC 1951 that is not compressed.
   private static func stream(_ bytes: [UInt8]) -> [UInt8] {
     var stream: [UInt8] = [0x78, 0x01]
     var start = 0
@@ -45,7 +46,7 @@ enum BodyForm {
     return UInt32(high % 65_521) << 16 | UInt32(low % 65_521)
   }
 
-  /// A frame whose body is compressed, as a sender makes it; nil where that would make it longer.
+  /// A frame with a compressed body, as a sender makes it; nil if compression would make it longer.
   static func compressed(_ number: UInt8, _ body: [UInt8]) -> [UInt8]? {
     guard let stream = Deflate.compressed(body) else { return nil }
     var frame = [number]

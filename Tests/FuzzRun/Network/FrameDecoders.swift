@@ -3,13 +3,13 @@
   import NIOCore
   import RealmWebSocket
 
-  /// The reader of frames of WebSockets, as either side. It makes the same of bytes in however many pieces they come.
+  /// The decoder of WebSocket frames, for both sides. Its events must not depend on the pieces in which the bytes come.
   enum FrameDecoders {
     static var all: [FuzzedDecoder] {
       [decoder("frames-client", .client), decoder("frames-server", .server)]
     }
 
-    /// Bytes of a message.
+    /// The greatest number of bytes of a message.
     private static let maximum = 1024
 
     private static func decoder(_ name: String, _ role: SocketRole) -> FuzzedDecoder {
@@ -45,7 +45,7 @@
       return events
     }
 
-    /// No event tells more than has come.
+    /// Checks that the events do not have more bytes than have come.
     private static func checkSizes(_ events: [FrameReader.Event], _ count: Int) throws {
       var told = 0
       for event in events {
@@ -62,7 +62,7 @@
       guard told <= count else { throw FuzzFailure("events tell \(told) bytes of \(count)") }
     }
 
-    /// What one side reads, the other side can have written.
+    /// Checks that the writer of the other side could have written the event that was read.
     private static func checkAgain(_ event: FrameReader.Event, _ role: SocketRole) throws {
       let writer = FrameWriter(role == .client ? .server : .client)
       var frame: ByteBuffer
@@ -95,7 +95,7 @@
       return samples
     }
 
-    /// Messages of every length of a head, in one and in more fragments.
+    /// Messages with each length of a frame's head, in one fragment and in several.
     private static func messages(_ role: SocketRole, _ generator: inout FuzzGenerator) -> [[UInt8]] {
       var samples: [[UInt8]] = []
       for count in [0, 1, 125, 126, 1000] {
@@ -128,7 +128,7 @@
       }
     }
 
-    /// A frame as the other side of the reader sends it.
+    /// A frame as the other side sends it to the reader.
     private static func frame(
       _ first: UInt8, _ role: SocketRole, payload: [UInt8], _ generator: inout FuzzGenerator
     ) -> [UInt8] {

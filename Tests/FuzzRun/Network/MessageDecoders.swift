@@ -1,7 +1,7 @@
 import RealmFuzzSupport
 import RealmSync
 
-/// The readers of messages of device sync, of all kinds and of some.
+/// The decoders of messages of device sync, of all kinds and of some kinds.
 enum MessageDecoders {
   static var all: [FuzzedDecoder] {
     [
@@ -22,9 +22,9 @@ enum MessageDecoders {
     ]
   }
 
-  /// What a client reads.
+  /// The decoder of messages that a client reads.
   ///
-  /// - Parameter isWanted: a sample is one of the kinds that are tried.
+  /// - Parameter isWanted: whether a sample is one of the kinds that are tried.
   private static func server(
     _ name: String, _ memory: MemoryBound, _ isWanted: @escaping (ServerMessage) -> Bool
   ) -> FuzzedDecoder {
@@ -42,7 +42,7 @@ enum MessageDecoders {
     }
   }
 
-  /// What a server reads.
+  /// The decoder of messages that a server reads.
   private static func client(
     _ name: String, _ memory: MemoryBound, _ isWanted: @escaping (ClientMessage) -> Bool
   ) -> FuzzedDecoder {

@@ -1,14 +1,14 @@
 import Foundation
 import RealmFuzzSupport
 
-/// Inputs that stand in the repository.
+/// Inputs that are kept in the repository.
 enum NetworkCorpus {
   private static let tests = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   static let kept = FuzzCorpus(tests.appendingPathComponent("FuzzCorpus"))
 
-  /// Messages of one side, of every kind.
+  /// Messages of one side, of each kind.
   ///
   /// - Parameter side: `client` or `server`.
   static func transcript(of side: String) throws -> [[UInt8]] {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RealmFuzzSupport
 
-/// Gives changed inputs to all that reads bytes of the network, as far as this package sees it.
+/// Gives changed inputs to all decoders of bytes from the network, as far as they are part of this package.
 struct NetworkFuzz: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "network",

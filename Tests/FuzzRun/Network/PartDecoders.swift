@@ -3,7 +3,7 @@ import RealmStorage
 import RealmSync
 import RealmSyncSupport
 
-/// The readers of parts of messages, and of what stands around them.
+/// The decoders of parts of messages, and of what surrounds messages.
 enum PartDecoders {
   static var all: [FuzzedDecoder] { [changeset, refusal, stepParts, channel] }
 
@@ -50,7 +50,7 @@ enum PartDecoders {
 
   // MARK: - Steps of several parts
 
-  /// An input has the bodies of the parts, each behind its length.
+  /// An input has the bodies of the parts, each with its length before it.
   private static var stepParts: FuzzedDecoder {
     FuzzedDecoder("step-parts") {
       let bodies = MessageReading.short(MessageReading.steps().map(\.plainBytes))
@@ -73,7 +73,7 @@ enum PartDecoders {
     }
   }
 
-  /// Parts that are of one step; nil where one is refused.
+  /// The parts, changed so that they belong to one step; nil if a part is refused.
   private static func partsOfOneStep(_ bytes: [UInt8], _ generator: inout FuzzGenerator) throws -> [Step]? {
     var reader = ByteReader(bytes)
     var parts: [Step] = []
@@ -110,7 +110,7 @@ enum PartDecoders {
     }
   }
 
-  /// Who decided is one of the replicas of the step.
+  /// Checks that each change was decided by a replica that the step names.
   private static func check(_ change: ObjectStep.Change, replicas: Int) throws {
     var deciders: [DecidedBy] = []
     switch change {
@@ -126,7 +126,7 @@ enum PartDecoders {
 
   // MARK: - Channels
 
-  /// The number of a channel, and a frame behind it: both sides read it so.
+  /// The number of a channel with a frame after it. Both sides read it in this form.
   private static var channel: FuzzedDecoder {
     FuzzedDecoder("channel") {
       let frames = MessageReading.clientMessages().map(\.bytes)

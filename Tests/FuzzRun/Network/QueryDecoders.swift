@@ -3,7 +3,7 @@ import RealmQuery
 import RealmServer
 import RealmStorage
 
-/// What a server makes of the queries of a query set, and of the predicates of rules.
+/// The server's decoders of the queries of a query set, and of the predicates of rules.
 enum QueryDecoders {
   static var all: [FuzzedDecoder] {
     [query, predicate("filter-text", .query), predicate("rule-text", .rule), filter]
@@ -95,7 +95,7 @@ enum QueryDecoders {
     }
   }
 
-  /// The bytes in which a server keeps filters.
+  /// The decoder of the bytes in which a server stores filters.
   private static var filter: FuzzedDecoder {
     FuzzedDecoder("filter-bytes") {
       let texts = try NetworkCorpus.kept.samples("rule-text")
@@ -126,7 +126,7 @@ enum QueryDecoders {
     return filter
   }
 
-  /// A filter is kept as it is, and can be asked of any object.
+  /// Checks that a filter is the same after it is stored and read, and can be applied to any object.
   private static func check(_ filter: FieldFilter) throws {
     guard filter.terms.count <= FieldFilter.mostTerms else {
       throw FuzzFailure("a filter has too many terms")

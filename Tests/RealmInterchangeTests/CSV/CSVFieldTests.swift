@@ -2,7 +2,7 @@ import RealmInterchange
 import Testing
 
 @Suite struct CSVFieldTests {
-  @Test func `only fields with a delimiter, a quotation mark or a line's end are quoted`() {
+  @Test func `only fields with a delimiter, a quotation mark or a line end are quoted`() {
     for (field, quoted) in [
       ("", ""), ("a", "a"), (" a ", " a "), ("a;b", "a;b"), ("'a'", "'a'"), ("a,b", "\"a,b\""),
       ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\""), ("a\r", "\"a\r\""), ("a\r\nb", "\"a\r\nb\""),

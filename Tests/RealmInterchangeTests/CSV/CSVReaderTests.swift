@@ -3,7 +3,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct CSVReaderTests {
-  /// A record, or what is wrong with one.
+  /// A record or a problem.
   private enum Found {
     case record(CSVReader.Record)
     case problem(InputProblem)
@@ -12,7 +12,7 @@ import Testing
     var problem: InputProblem? { if case .problem(let problem) = self { problem } else { nil } }
   }
 
-  /// All that an input has. Stops with an issue where it does not end.
+  /// All records and problems of an input. The function records an issue and stops if the input does not end.
   private func read(_ bytes: [UInt8], delimiter: UInt8 = UInt8(ascii: ",")) throws -> [Found] {
     try withInput(bytes) { input in
       let reader = CSVReader(input, delimiter: delimiter)
@@ -36,8 +36,7 @@ import Testing
 
   // MARK: - What is read
 
-  @Test func `fields stand between delimiters, and quotation marks keep all that stands between them`() throws
-  {
+  @Test func `fields are between delimiters, and quotation marks keep all characters between them`() throws {
     for (text, expected) in [
       ("", []), ("a", [["a"]]), ("a,b\n", [["a", "b"]]), ("a,b\r\nc,d", [["a", "b"], ["c", "d"]]),
       (",\n", [["", ""]]), ("\"\"\n", [[""]]), ("\n\r\n\na\n\n", [["a"]]), (" a , b\n", [[" a ", " b"]]),
@@ -52,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `no part of a record that is wrong is taken for another one`() throws {
+  @Test func `a part of a wrong record is never read as another record`() throws {
     for wrong in [[UInt8](arrayLiteral: 0xff), Array("a\"b".utf8), Array("\"a\"b".utf8)] {
       let found = try read(
         Array("n,m\n".utf8) + wrong + Array(",\"first\nMallory,owns\nend\"\nBob,ok\n".utf8))
@@ -61,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `an empty field is nothing, and an empty text if it stands in quotation marks`() throws {
+  @Test func `an empty field is null, and a quoted empty field is an empty text`() throws {
     let found = try read("a,,\"\",\n")
     guard case .record(let record)? = found.first else { return #expect(Bool(false), "no record") }
     #expect(record.fields.map(\.isNull) == [false, true, false, true])
@@ -75,7 +74,7 @@ import Testing
     #expect(tabs.map(\.texts) == [["a,b", "c;d"]])
   }
 
-  @Test func `a byte order mark at the start is left out and counts for no column`() throws {
+  @Test func `a byte order mark at the start is skipped and counts for no column`() throws {
     let found = try read("\u{feff}a,b\"c\nd,e\n")
     #expect(found.map(\.texts) == [nil, ["d", "e"]])
     #expect(found.first?.problem?.column == 4)
@@ -83,7 +82,7 @@ import Testing
     #expect(quoted.map(\.texts) == [["a,b", "c"]])
   }
 
-  @Test func `a first character that begins as a byte order mark does is kept`() throws {
+  @Test func `a first character with the first bytes of a byte order mark is kept`() throws {
     let found = try read("\u{ff4e}\u{ff41}me,b\nc,d\n")
     #expect(found.map(\.texts) == [["\u{ff4e}\u{ff41}me", "b"], ["c", "d"]])
   }
@@ -113,7 +112,7 @@ import Testing
       let count = 1 + generator.below(5)
       for place in 0..<count {
         var text = generator.text(8)
-        // A byte order mark at the start would be left out.
+        // A byte order mark at the start would be skipped.
         if bytes.isEmpty { text = "x" + text }
         var written = CSVField.quoted(text, delimiter: delimiter)
         if (text.isEmpty && (count == 1 || generator.chance(50))) || (generator.chance(10) && written == text)
@@ -152,7 +151,7 @@ import Testing
 
   // MARK: - What is wrong
 
-  @Test func `each fault tells its line and its column, and the next record is read`() throws {
+  @Test func `each problem has its line and its column, and the next record is read`() throws {
     let faults: [(String, Int, Int, String)] = [
       ("a,\"b\"c,d\n", 1, 6, "closing quotation mark"), ("\"a\" ,b\n", 1, 4, "closing quotation mark"),
       ("\"a\"\"b\"\"\"c\n", 1, 9, "closing quotation mark"), ("a,b\"c\n", 1, 4, "not in quotation marks"),
@@ -170,13 +169,13 @@ import Testing
     }
   }
 
-  @Test func `a quotation mark that is not closed ends the reading, and is told where it stands`() throws {
+  @Test func `a quotation mark that is not closed ends the reading, and the problem has its place`() throws {
     let error = #expect(throws: InterchangeError.self) { try read("a,b\nc,\"d\ne,f\n") }
     #expect(error?.description.contains("line 2, column 3:") == true)
     #expect(error?.description.contains("no closing quotation mark") == true)
   }
 
-  @Test func `empty lines are records of one field where that is asked for`() throws {
+  @Test func `empty lines are records of one field if that is asked for`() throws {
     try withInput("a\n\nb\r\n\r\n\"\"\n") { input in
       let reader = CSVReader(input)
       reader.keepsEmptyLines = true
@@ -186,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `a last field that is no UTF-8 is told, and the next record is read`() throws {
+  @Test func `a last field that is not UTF-8 is a problem, and the next record is read`() throws {
     let found = try read(Array("a,".utf8) + [0xff] + Array("\nb,c\n".utf8))
     #expect(found.map(\.texts) == [nil, ["b", "c"]])
     #expect(found.first?.problem?.line == 1)
@@ -194,14 +193,14 @@ import Testing
     #expect(found.first?.problem?.reason.contains("UTF-8") == true)
   }
 
-  @Test func `behind a field that is no UTF-8 the rest of the line is left out`() throws {
+  @Test func `the rest of a line is skipped after a field that is not UTF-8`() throws {
     let found = try read(Array("a,".utf8) + [0xff] + Array(",x,y\nb,c\n".utf8))
     #expect(found.map(\.texts) == [nil, ["b", "c"]])
     #expect(found.first?.problem?.column == 3)
   }
 
   @Test(arguments: Slow.seeds(4, slow: 200))
-  func `random bytes are records or problems, whose lines never go back`(seed: UInt64) throws {
+  func `random bytes are records or problems, and their lines never go back`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for number in 0..<60 {
       let marks = Array("a,\"\n\r\"\n,é ".utf8)
@@ -225,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func `a field longer than what is read at once is whole`() throws {
+  @Test func `a field that is longer than one read is whole`() throws {
     let long = String(repeating: "x\"\r\n,", count: 120_000)
     let found = try read("a," + CSVField.quoted(long) + "\nb,c\n")
     #expect(found.map(\.texts) == [["a", long], ["b", "c"]])

@@ -21,7 +21,7 @@ import Testing
         == #"{"table":"T\n","key":{"$int":"18446744073709551615"},"values":[5,{"$int":"5"},[["k","v"]]]}"#)
   }
 
-  @Test func `a value that can't be read is lost, and the others of its row are told`() {
+  @Test func `a value that can't be read is lost, and the other values of its row are written`() {
     let values: [Value?] = [nil, .bool(true), nil]
     let json = RowLine(Self.schema, TableNames([Self.schema]), json: true)
     #expect(
@@ -32,7 +32,7 @@ import Testing
     #expect(text { plain.write(1, values, to: &$0) } == "T\t1\ta=(lost)\tb=true\tc=(lost)")
   }
 
-  @Test func `companions have no value in a line`() throws {
+  @Test func `companions of columns have no value in a line`() throws {
     let schema = TableSchema("T", hasElementIDs: true, columns: [Column("l", .int64, collection: .list)])
     #expect(schema.columns.count == 2)
     let values: [Value] = [.list([.int(1)]), .list([])]
@@ -53,7 +53,7 @@ import Testing
     #expect(text { plain.write(Array("k\nl".utf8), nil, to: &$0) } == "t\tk\\nl\t(lost)")
   }
 
-  @Test func `an entry for people stands on one line, whatever ends of lines its bytes have`() {
+  @Test func `an entry for people is on one line, whatever line ends its bytes have`() {
     for end in ["\n", "\r\n", "\n\u{301}", "\n\n"] {
       let shown = EntryLine.text(Array("a\(end)b".utf8))
       #expect(!shown.utf8.contains(0x0a), "\(JSON.string(end))")

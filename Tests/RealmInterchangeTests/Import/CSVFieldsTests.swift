@@ -7,7 +7,7 @@ import Testing
 @Suite struct CSVFieldsTests {
   private let reader = ValueReader(ImportTables([]))
 
-  /// What a field of a line says, for a column; nil if the field says nothing.
+  /// The value of a field of a line, for a column; nil if the field has no value.
   private func value(_ field: String, _ column: Column, delimiter: UInt8 = UInt8(ascii: ",")) throws -> Value?
   {
     let line = field + String(Character(Unicode.Scalar(delimiter))) + "end\n"
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `fields have the meaning that the type of their column gives them`() throws {
+  @Test func `fields are read by the type of their column`() throws {
     let known: [(String, Column, Value?)] = [
       ("true", Column("a", .bool), .bool(true)), ("false", Column("a", .bool), .bool(false)),
       ("-5", Column("a", .int64), .int(-5)), ("3.0", Column("a", .int64), .int(3)),
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `infinite numbers are read back from their fields`() throws {
+  @Test func `infinite numbers are read from the fields that are written of them`() throws {
     for number in [Double.infinity, -.infinity] {
       let double = Column("a", .double)
       let field = try ObjectWriter([]).field(.double(number), of: double, delimiter: UInt8(ascii: ","))
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(4, slow: 100))
-  func `random values of each column are read back from the fields that are written of them`(
+  func `random values of each column are read from the fields that are written of them`(
     seed: UInt64
   ) throws {
     var generator = SeededGenerator(seed: seed)

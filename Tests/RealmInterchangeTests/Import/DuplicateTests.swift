@@ -3,7 +3,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Objects whose primary key another one has, and lines that are wrong among good ones.
+/// Objects with the primary key of another object, and wrong lines among correct ones.
 @Suite struct DuplicateTests {
   private static let schema = TableSchema(
     "Thing",
@@ -47,7 +47,7 @@ import Testing
     return try table.values(ofRow: row)
   }
 
-  @Test func `an object with the primary key of another one is a problem, and changes nothing`() throws {
+  @Test func `an object with the primary key of another object is a problem, and changes nothing`() throws {
     let database = try make()
     let text = """
       {"id":1,"name":"a","part":{"n":1,"of":"a"}}
@@ -68,7 +68,10 @@ import Testing
     #expect(parts == 1)
   }
 
-  @Test func `an object that replaces another one has its values, and keeps those it does not tell`() throws {
+  @Test
+  func `an object that replaces another one has its values, and keeps the values that it does not name`()
+    throws
+  {
     let database = try make()
     let text = """
       {"id":1,"name":"a","score":1.5,"tags":["x"],"part":{"n":1,"of":"a"}}
@@ -92,7 +95,7 @@ import Testing
     #expect(IntegrityCheck.run(snapshot).isClean)
   }
 
-  @Test func `of links that replace each other the last one counts, though an earlier one waits`() throws {
+  @Test func `the last of several links counts, even if an earlier one still waits for its object`() throws {
     for (last, expected) in [("3", Int64?(3)), ("null", nil), ("1", 1)] {
       let database = try make()
       let text = #"""
@@ -145,7 +148,7 @@ import Testing
     let values: [Value]
   }
 
-  /// Objects with whole numbers from 0 on as primary keys.
+  /// Objects with the integers from 0 on as primary keys.
   private func good(_ count: Int, _ generator: inout SeededGenerator) throws -> [Good] {
     let writer = ObjectWriter([])
     return try (0..<count).map { id in
@@ -161,7 +164,8 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(6, slow: 300))
-  func `good lines among changed ones are all there, or have the key of one before them`(seed: UInt64) throws
+  func `correct lines among changed ones are all imported, or have the key of an earlier line`(seed: UInt64)
+    throws
   {
     var generator = SeededGenerator(seed: seed)
     let good = try good(60, &generator)
@@ -169,7 +173,7 @@ import Testing
     for _ in 0..<60 {
       var changed = good[generator.below(good.count)].line
       for _ in 0...generator.below(3) { generator.mutate(&changed, sparing: [0x0a, 0x0d]) }
-      // An input whose first line begins with a bracket, and is no JSON, is no JSON Lines.
+      // An input is not JSON Lines if its first line begins with a bracket and is not JSON.
       lines.insert((changed, nil), at: 1 + generator.below(lines.count))
     }
     let database = try make()
@@ -194,10 +198,10 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(6, slow: 300))
-  func `good lines behind changed ones replace what those made`(seed: UInt64) throws {
+  func `correct lines after changed ones replace their objects`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let good = try good(40, &generator)
-    // An input whose first line begins with a bracket, and is no JSON, is no JSON Lines.
+    // An input is not JSON Lines if its first line begins with a bracket and is not JSON.
     var bytes: [UInt8] = [0x0a]
     for _ in 0..<80 {
       var changed = good[generator.below(good.count)].line
@@ -215,7 +219,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(6, slow: 300))
-  func `good records of CSV among changed ones are all there, or have the key of one before them`(
+  func `correct records of CSV among changed ones are all imported, or have the key of an earlier one`(
     seed: UInt64
   ) throws {
     var generator = SeededGenerator(seed: seed)
@@ -224,7 +228,7 @@ import Testing
     var lines: [(line: [UInt8], id: Int?)] = good.enumerated().map { (Array($1.utf8), $0) }
     for _ in 0..<60 {
       var changed = Array(good[generator.below(good.count)].utf8)
-      // A quotation mark may take the lines behind it into its field.
+      // A quotation mark may pull the next lines into its field.
       generator.mutate(&changed, sparing: [0x0a, 0x0d, 0x22])
       lines.insert((changed, nil), at: generator.below(lines.count + 1))
     }

@@ -2,7 +2,7 @@ import RealmInterchange
 import Testing
 
 @Suite struct JSONLinesImportTests {
-  /// The values of an input with their lines, or the places of what is wrong.
+  /// The values of an input with their lines, or the places of the problems.
   private func read(_ bytes: [UInt8]) throws -> [String] {
     try withInput(bytes) { input in
       let lines = JSONLinesImport(input, skipsUnknown: false)
@@ -18,19 +18,19 @@ import Testing
     }
   }
 
-  @Test func `each line is a value, and empty lines count but have none`() throws {
+  @Test func `each line is a value, and empty lines are counted but have no value`() throws {
     let found = try read(Array("{\"a\":1}\r\n\n \t\n[2]\n3".utf8))
     #expect(found == [#"1: {"a":1}"#, "4: [2]", "5: 3"])
     let nothing = try read(Array("\n \r\n".utf8))
     #expect(nothing == [])
   }
 
-  @Test func `a line that is no JSON is told with its line and the byte of it`() throws {
+  @Test func `a line that is not JSON is a problem with its line and its byte`() throws {
     let found = try read(Array("1\n{\"é\":}\n2\n1 2\n".utf8))
     #expect(found == ["1: 1", "2, 7", "3: 2", "4, 3"])
   }
 
-  @Test func `a byte order mark is left out of the first line alone`() throws {
+  @Test func `only a byte order mark in the first line is skipped`() throws {
     let found = try read(Array("\u{feff}1\n\u{feff}2\n".utf8))
     #expect(found == ["1: 1", "2, 1"])
   }

@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct SchemaGuessTests {
-  /// A column in short: its name, type and what else it is.
+  /// A column as a short text: its name, its type and its other features.
   private func short(_ column: Column) -> String {
     var text =
       "\(column.name): \(column.collection == .none ? "" : column.collection.name + " of ")\(column.type.name)"
@@ -29,7 +29,7 @@ import Testing
 
   // MARK: - JSON
 
-  @Test func `values of JSON have the type that all of them have in common`() throws {
+  @Test func `a guessed column has the type that all its values of JSON have in common`() throws {
     let date = #""2020-01-31T12:00:00Z""#
     let uuid = #""00112233-4455-6677-8899-aabbccddeeff""#
     for (values, type) in [
@@ -50,8 +50,7 @@ import Testing
   }
 
   @Test
-  func `properties stand in the order in which they are seen, and are optional if an object lacks them`()
-    throws
+  func `properties are in the order in which they are seen, and are optional if an object lacks them`() throws
   {
     let found = try guess(
       #"""
@@ -63,7 +62,7 @@ import Testing
     #expect(found == ["b: int64", "list: list of int64", "a: string?", "c: string?"])
   }
 
-  @Test func `a property named _id or id is the primary key if each object has another one`() throws {
+  @Test func `a property named _id or id is the primary key if its value differs in each object`() throws {
     for (lines, expected) in [
       ([#"{"id":1}"#, #"{"id":2}"#], "id: int64 key"),
       ([#"{"_id":"a"}"#, #"{"_id":"b"}"#], "_id: string key"),
@@ -81,13 +80,13 @@ import Testing
     #expect(both == ["id: int64 key", "_id: int64"])
   }
 
-  @Test func `long keys that differ at their end only are a primary key`() throws {
+  @Test func `long keys that differ only at their end can be a primary key`() throws {
     let start = String(repeating: "x", count: 100)
     let found = try guess("{\"id\":\"\(start)1\"}\n{\"id\":\"\(start)2\"}")
     #expect(found == ["id: string key"])
   }
 
-  @Test func `a primary key that is asked for is one, if it is there and can be`() throws {
+  @Test func `a requested property is the primary key if it exists and can be a key`() throws {
     let found = try guess("{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":null}", key: "name")
     #expect(found == ["id: int64", "name: string? key"])
     for (text, key) in [
@@ -98,8 +97,7 @@ import Testing
     }
   }
 
-  @Test func `names that no column can have, too many properties and no property at all are refused`() throws
-  {
+  @Test func `names that no column can have, too many properties and no properties are refused`() throws {
     let long = String(repeating: "n", count: 256)
     let many = (0...TableSchema.maximumColumns).map { "\"p\($0)\":1" }.joined(separator: ",")
     for text in [#"{"":1}"#, "{\"\(long)\":1}", "{\(many)}", "{}", ""] {
@@ -109,7 +107,7 @@ import Testing
     #expect(most.count == 1)
   }
 
-  @Test func `lines that can't be read are told and left out`() throws {
+  @Test func `lines that can't be read are reported and skipped`() throws {
     var problems: [InputProblem] = []
     let found = try guess("{\"a\":1}\n5\n{\n{\"a\":2}") { problems.append($0) }
     #expect(found == ["a: int64"])
@@ -117,7 +115,10 @@ import Testing
     #expect(throws: InputProblem.self) { try guess("5") }
   }
 
-  @Test func `whole numbers with a tag can be imported into what is guessed of them and of doubles`() throws {
+  @Test
+  func `whole numbers with a tag can be imported into the column that is guessed of them and of doubles`()
+    throws
+  {
     let text = #"{"a":{"$int":"9007199254740993"}}"# + "\n" + #"{"a":1.5}"#
     let columns = try withInput(text) {
       try TableImport.guess($0, .jsonLines) { throw $0 }.columns(primaryKey: nil)
@@ -135,7 +136,7 @@ import Testing
 
   // MARK: - CSV
 
-  @Test func `fields of CSV have the type that all of them have in common`() throws {
+  @Test func `a guessed column has the type that all its fields of CSV have in common`() throws {
     for (fields, type) in [
       (["1", "-2"], "int64"), (["1", "2.5"], "double"), (["1e3"], "double"), (["true", "false"], "bool"),
       (["007", "1"], "string"), (["0", "10"], "int64"), (["0.5"], "double"), (["-0.5"], "double"),
@@ -152,12 +153,12 @@ import Testing
     }
   }
 
-  @Test func `numbers with a sign and zeros before them are codes too`() throws {
+  @Test func `numbers with a sign before leading zeros are codes too`() throws {
     let found = try guessCSV("a\n-007\n")
     #expect(found == ["a: string"])
   }
 
-  @Test func `a first field named id is the primary key if no two are the same`() throws {
+  @Test func `a first field named id is the primary key if its values all differ`() throws {
     let keys = try guessCSV("id,name\n1,a\n2,a\n")
     #expect(keys == ["id: int64 key", "name: string"])
     let doubled = try guessCSV("id,name\n1,a\n1,b\n")
@@ -166,9 +167,9 @@ import Testing
     #expect(empty == ["id: int64?", "name: string"])
   }
 
-  /// What is guessed of random records takes them all.
+  /// The guessed table accepts all random records.
   @Test(arguments: Slow.seeds(6, slow: 200), [false, true])
-  func `what is guessed of an input can hold it`(seed: UInt64, isCSV: Bool) throws {
+  func `the table that is guessed from an input can hold the input`(seed: UInt64, isCSV: Bool) throws {
     var generator = SeededGenerator(seed: seed)
     let types = ColumnType.allCases.filter { $0 != .link }
     let columns = (0..<5).map { number in

@@ -4,7 +4,9 @@ import RealmTestSupport
 import Testing
 
 @Suite struct SchemaReaderTests {
-  /// Makes the tables that lines describe, in a transaction that is not committed if anything is wrong; answers them as lines.
+  /// Makes the tables that lines describe, in a transaction that is committed only if there is no problem.
+  ///
+  /// - Returns: The tables as lines.
   private func make(_ lines: [String], in database: Database? = nil) throws -> [String] {
     var reader = SchemaReader()
     for (place, line) in lines.enumerated() {
@@ -45,7 +47,7 @@ import Testing
     #expect(again == lines)
   }
 
-  @Test func `what a line may leave out is false, none and none`() throws {
+  @Test func `members that a line leaves out have the values false and null`() throws {
     let found = try make([#"{"table":"T","columns":[{"name":"a","type":"int64"}]}"#])
     #expect(
       found == [
@@ -68,7 +70,7 @@ import Testing
     #expect(targets == [["n>", "b>B", "m>", "a>A"], ["a>A", "c>C", "id>"], ["c>C"]])
   }
 
-  @Test func `defaults of each type are kept`() throws {
+  @Test func `defaults of each type are stored`() throws {
     var generator = SeededGenerator(seed: 1)
     for type in ColumnType.allCases where type != .link && type != .mixed {
       for _ in 0..<20 {
@@ -85,7 +87,7 @@ import Testing
 
   // MARK: - What is wrong
 
-  @Test func `a line that describes no table is none`() throws {
+  @Test func `a line that describes no table is refused`() throws {
     for text in [
       "5", "{}", #"{"table":"T"}"#, #"{"columns":[]}"#, #"{"table":5,"columns":[]}"#,
       #"{"table":"T","columns":{}}"#,
@@ -97,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `lines that describe a table wrongly are problems with their line and a reason`() throws {
+  @Test func `a wrong description of a table is a problem with its line and a reason`() throws {
     let long = String(repeating: "n", count: 256)
     let many = Array(repeating: #"{"name":"a","type":"bool"}"#, count: 1001).joined(separator: ",")
     func columns(_ columns: String...) -> String {
@@ -176,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func `a table that is there is used if it fits, and told if it does not`() throws {
+  @Test func `an existing table is used if it fits, and reported if it does not`() throws {
     let line =
       #"{"table":"T","columns":[{"name":"a","type":"int64","index":"primary key"},{"name":"t","type":"link","target":"T"}]}"#
     let database = try Database(inMemory: "there")
@@ -203,7 +205,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(6, slow: 400))
-  func `changed lines make tables or are told, and never end the program`(seed: UInt64) throws {
+  func `changed lines make tables or are reported, and never stop the program`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let schemas = try RandomDatabase.make(seed: 6000 + seed, rows: 0).snapshot().schemas()
     let names = TableNames(schemas)

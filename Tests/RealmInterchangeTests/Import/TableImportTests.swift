@@ -3,7 +3,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Objects of one table, from JSON Lines and from CSV.
+/// The import of one table's objects, from JSON Lines and from CSV.
 @Suite struct TableImportTests {
   private static let people = TableSchema(
     "Person",
@@ -59,9 +59,7 @@ import Testing
   // MARK: - Bad values
 
   @Test
-  func `a bad value of JSON is told with line, column, property and value, and only its line is left out`()
-    throws
-  {
+  func `a bad value of JSON is a problem with its place and value, and only its line is skipped`() throws {
     let wrong: [(before: String, bad: String, after: String, property: String, reason: String)] = [
       (#"{"id":"#, #""x""#, "}", "id", "no whole number"), (#"{"id":"#, "1.5", "}", "id", "no whole number"),
       (#"{"id":"#, "9223372036854775808", "}", "id", "64 bits"),
@@ -95,7 +93,7 @@ import Testing
       #expect(problem?.line == 3, "\(start)\(bad)")
       #expect(problem?.property == property, "\(start)\(bad)")
       #expect(problem?.reason.contains(reason) == true, "\(start)\(bad): \(problem?.reason ?? "")")
-      // What is wrong may stand inside of the value.
+      // The problem may be inside of the value.
       let inside = ["[\"Free\"", "$map"].contains { bad.contains($0) }
       guard !inside else { continue }
       #expect(problem?.value == bad, "\(start)\(bad)")
@@ -103,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `lines that are no objects, and objects without their primary key, are problems`() throws {
+  @Test func `lines that are not objects, and objects without their primary key, are problems`() throws {
     for (line, column, reason) in [
       ("5", 1, "no object of Person"), ("[]", 1, "no object of Person"), ("{", 2, "no JSON"),
       ("{}", 1, "is missing"),
@@ -119,9 +117,7 @@ import Testing
   }
 
   @Test
-  func `a bad field of CSV is told with line, column, property and value, and only its record is left out`()
-    throws
-  {
+  func `a bad field of CSV is a problem with its place and value, and only its record is skipped`() throws {
     let wrong:
       [(before: String, bad: String, after: String, property: String?, value: String?, reason: String)] = [
         ("", "x", ",a,5,", "id", #""x""#, "no whole number"), ("", "", ",a,5,", "id", nil, "is missing"),
@@ -154,9 +150,7 @@ import Testing
     #expect(found.problems.allSatisfy { $0.reason.contains("fields") })
   }
 
-  @Test func `a first line of CSV that names a field twice, an unknown one, or nothing ends the import`()
-    throws
-  {
+  @Test func `a first line of CSV with a duplicate, unknown or empty name ends the import`() throws {
     for (text, skipsUnknown) in [("", false), ("id,id\n1,2\n", true), ("id,nope\n1,2\n", false)] {
       #expect(throws: InterchangeError.self, "\(text)") {
         try read(text, .csv(delimiter: UInt8(ascii: ",")), into: make(), skipsUnknown: skipsUnknown)
@@ -168,9 +162,7 @@ import Testing
     #expect(found.problems.map(\.description) == [])
   }
 
-  @Test func `objects of an embedded table are refused, because none of them would belong to another object`()
-    throws
-  {
+  @Test func `objects of an embedded table are refused, because they would have no owner`() throws {
     let database = try make()
     #expect(throws: InterchangeError.self) {
       try withInput("{\"street\":\"a\"}\n") { input in
@@ -185,14 +177,14 @@ import Testing
     #expect(try IntegrityCheck.run(database.snapshot()).isClean)
   }
 
-  @Test func `members and fields that are no property are left out if that is asked for`() throws {
+  @Test func `members and fields without a property are skipped if that is asked for`() throws {
     let lines = try read(
       #"{"id":1,"nope":[1,{"x":null}],"name":"a"}"#, into: make(), skipsUnknown: true)
     #expect(lines.rows.first.map { Array($0[..<2]) } == [.int(1), .string("a")])
     #expect(lines.problems.map(\.description) == [])
   }
 
-  @Test func `an empty line of CSV with one field is a record in which nothing stands`() throws {
+  @Test func `an empty line of CSV with one field is a record with an empty field`() throws {
     let found = try read("a\n1\n\n2\n", .csv(delimiter: UInt8(ascii: ",")), into: make(), name: "Free")
     #expect(found.rows == [[.int(1)], [.int(2)]])
     #expect(found.problems.map(\.line) == [3])
@@ -200,7 +192,7 @@ import Testing
 
   // MARK: - Links
 
-  @Test func `links to objects of earlier lines, of later ones and to itself are set`() throws {
+  @Test func `links to objects of earlier lines, of later lines and of the same line are set`() throws {
     let found = try read(
       """
       {"id":1,"friend":1,"friends":[2,1,2],"circle":[2,1,2],"roles":{"b":2,"a":1,"c":null},"any":[{"$object":["Person",{"$int":"2"}]}]}
@@ -218,7 +210,8 @@ import Testing
     #expect(found.rows[1][4] == .link(first))
   }
 
-  @Test func `links to nothing are told, become null, and leave lists and sets`() throws {
+  @Test func `links to missing objects are reported, become null, and are left out of lists and sets`() throws
+  {
     let text =
       #"{"id":1,"friend":9,"friends":[8,1],"circle":[1,7],"roles":{"a":6},"any":[{"$object":["Person",{"$int":"5"}]}]}"#
     let found = try read("\n" + text, into: make())
@@ -234,7 +227,7 @@ import Testing
       ])
   }
 
-  @Test func `fields of CSV link by primary keys`() throws {
+  @Test func `fields of CSV link to objects by their primary keys`() throws {
     let found = try read(
       "id,friend,friends\n1,2,\"[2,1]\"\n2,,[]\n3,9,\n", .csv(delimiter: UInt8(ascii: ",")), into: make())
     #expect(found.problems.map(\.description) == ["line 4, column 3: friend Person 9 is not there."])

@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct ValueReaderTests {
-  /// Tables of people with a whole number as primary key, of dogs without one, and of homes that stand in people.
+  /// Tables of people with an integer as primary key, of dogs without a key, and of homes that are embedded in people.
   private struct Model {
     let tables: ImportTables
     let person: TableSchema
@@ -48,7 +48,7 @@ import Testing
 
   // MARK: - Plain values
 
-  @Test func `plain values are read in all forms that the description of the form names`() throws {
+  @Test func `plain values are read in all forms that the documentation of the form lists`() throws {
     let moment = Timestamp(seconds: 1_580_472_000)
     let id = ObjectIDBytes(high: 0x0011_2233_4455_6677, low: 0x8899_aabb)
     let uuid = SixteenBytes(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)
@@ -108,7 +108,8 @@ import Testing
     }
   }
 
-  @Test func `a number that only its last digits keep from being whole is refused, and not rounded`() throws {
+  @Test func `a number with a fraction beyond the precision of a double is refused, and not rounded`() throws
+  {
     for text in ["3.00000000000000000001", "9007199254740992.4"] {
       let node = try JSONParser.value(of: Array(text.utf8))
       #expect(throws: ValueReader.Problem.self, "\(text)") { try ValueReader.plain(node, .int64) }
@@ -117,7 +118,7 @@ import Testing
 
   // MARK: - Links
 
-  @Test func `links are primary keys, keys of rows, and in mixed values pairs with a table`() throws {
+  @Test func `links are primary keys or row keys, and in mixed values pairs with a table`() throws {
     let model = try Model()
     let byKey = try #require(link(try model.cell("7", "friend")))
     #expect(byKey.table == model.person.id && !byKey.isTyped)
@@ -131,7 +132,7 @@ import Testing
     #expect(typedRow.table == model.dog.id && typedRow.isTyped)
   }
 
-  @Test func `links to no table, or to one whose objects can't be named so, are refused`() throws {
+  @Test func `links to a missing table, or to objects that such a link can't name, are refused`() throws {
     let model = try Model()
     for (text, name) in [
       (#""x""#, "friend"), ("5", "dog"), (#"{"$link":-1}"#, "dog"),
@@ -149,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `a problem in an embedded object tells the path to the property`() throws {
+  @Test func `a problem in an embedded object has the path to the property`() throws {
     let model = try Model()
     let text = #"{"id":1,"homes":[{"street":"a"},{"rooms":"b"}]}"#
     let node = try JSONParser.value(of: Array(text.utf8))
@@ -163,7 +164,7 @@ import Testing
 
   // MARK: - Members that are no property
 
-  @Test func `a member that is no property is refused, or left out if that is asked for`() throws {
+  @Test func `a member without a property is refused, or skipped if that is asked for`() throws {
     let model = try Model()
     let node = try JSONParser.value(of: Array(#"{"id":1,"nope":2}"#.utf8))
     let place = { (offset: Int) in InputPlace(line: 1, column: offset + 1) }
@@ -176,8 +177,7 @@ import Testing
     #expect(cells.first?.place.column == 7)
   }
 
-  @Test func `a member of an embedded object that is no property is left out too if that is asked for`()
-    throws
+  @Test func `a member of an embedded object without a property is also skipped if that is asked for`() throws
   {
     let model = try Model()
     let node = try JSONParser.value(of: Array(#"{"id":1,"home":{"street":"a","nope":2}}"#.utf8))
@@ -206,14 +206,14 @@ import Testing
     }
   }
 
-  @Test func `a whole number that no integer holds is refused in a mixed value, and not rounded`() throws {
+  @Test func `an integer that no integer type holds is refused in a mixed value, and not rounded`() throws {
     let model = try Model()
     for text in ["9223372036854775808", "-123456789012345678901234567890"] {
       #expect(throws: ValueReader.Problem.self, "\(text)") { try model.cell(text, "any") }
     }
   }
 
-  @Test func `a NaN has its bits, and nothing else is one`() throws {
+  @Test func `a NaN keeps its bits, and no other value is read as NaN`() throws {
     for (text, type) in [
       (#"{"$double":"NaN:3ff0000000000000"}"#, ColumnType.double), (#"{"$double":"NaN:7ff8"}"#, .double),
       (#"{"$float":"NaN:ffffffffff"}"#, .float), (#"{"$float":"NaN:3f800000"}"#, .float),
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test func `too many levels are refused whether a link stands in them or not`() throws {
+  @Test func `too many levels are refused, with or without a link in them`() throws {
     let model = try Model()
     func nested(_ levels: Int, _ inner: String) -> String {
       String(repeating: "[", count: levels) + inner + String(repeating: "]", count: levels)
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  @Test func `a list in a set is refused whether a link stands beside it or not`() throws {
+  @Test func `a list in a set is refused, with or without a link beside it`() throws {
     let model = try Model()
     let link = #"{"$object":["Person",1]}"#
     _ = try model.cell("[1,\(link)]", "anySet")

@@ -42,7 +42,7 @@ import Testing
     #expect(value == [0, 255])
   }
 
-  @Test func `the schema version of a file that is there stays`() throws {
+  @Test func `the schema version of an existing file stays`() throws {
     let database = try Database(inMemory: "there")
     try database.write { try $0.setSchemaVersion(3) }
     _ = try read([Self.head, Self.dog], into: database, isNew: false)
@@ -50,7 +50,7 @@ import Testing
     #expect(version == 3)
   }
 
-  @Test func `only the head of this form is one`() throws {
+  @Test func `a file is an export only if it has the head of the form`() throws {
     for (text, isHead) in [
       (Self.head, true), (#"{"format":"realm-objects"}"#, true), (#"{"format":"other"}"#, false),
       ("[]", false),
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `each line that is wrong is a problem with its place, and the others are read`() throws {
+  @Test func `each wrong line is a problem with its place, and the other lines are read`() throws {
     let wrong: [(String, Int, String)] = [
       ("{", 2, "no JSON"), ("5", 1, "neither a table"), ("{}", 1, "neither a table"),
       (#"{"tree":5}"#, 1, "neither a table"),
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a problem that is thrown on ends the import`() throws {
+  @Test func `an error that the problem handler throws ends the import`() throws {
     let database = try Database(inMemory: "thrown")
     #expect(throws: InputProblem.self) {
       try withInput(
@@ -126,7 +126,7 @@ import Testing
     #expect(tables == 0)
   }
 
-  @Test func `links that lead to nothing are told with their place and stay out`() throws {
+  @Test func `links to missing objects are reported with their place and left out`() throws {
     let database = try Database(inMemory: "missing")
     let read = try read(
       [
@@ -144,7 +144,7 @@ import Testing
     #expect(values == [.int(1), .null, .null])
   }
 
-  @Test func `tables that are there are used if they have what is described`() throws {
+  @Test func `existing tables are used if they have the described columns`() throws {
     let database = try Database(inMemory: "there")
     _ = try read(
       [Self.head, Self.dog, Self.person, #"{"table":"Person","object":{"id":1}}"#], into: database)
@@ -162,14 +162,14 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(6, slow: 300))
-  func `changed lines are left out or read, and never end the program`(seed: UInt64) throws {
+  func `changed lines are skipped or read, and never stop the program`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let original = try RandomDatabase.make(seed: 4000 + seed, rows: 4).snapshot()
     let lines = try RandomDatabase.lines(of: original)
     let tables = try ObjectLines(original).head().count
     for number in 0..<8 {
       var changed = lines
-      // The lines of tables stay in most cases: without a table nothing else of it is looked at.
+      // The lines of tables mostly stay unchanged, because without its table no other line of it is read.
       let first = generator.chance(70) ? tables : 1
       for place in first..<max(first, lines.count) where generator.chance(30) {
         generator.mutate(&changed[place], sparing: [0x0a])

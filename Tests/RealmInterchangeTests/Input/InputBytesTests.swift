@@ -4,10 +4,10 @@ import RealmTestSupport
 import Testing
 
 @Suite struct InputBytesTests {
-  /// The bytes that an input reads at once.
+  /// The number of bytes in one read of an input.
   private static let piece = 1 << 18
 
-  /// The lines of bytes, without their ends.
+  /// The lines of the bytes, without their ends.
   private func lines(_ bytes: [UInt8]) -> [[UInt8]] {
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
     if lines.last == [] { lines.removeLast() }
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `lines end with a line feed, and a carriage return before it is none of their bytes`() throws {
+  @Test func `lines end with a line feed, and a carriage return before it is not part of the line`() throws {
     for (text, expected) in [
       ("", []), ("\n", [""]), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("a\r\nb\r\n", ["a", "b"]),
       ("\n\na", ["", "", "a"]), ("a\rb\n", ["a\rb"]), ("a\r\r\n", ["a\r"]), ("a\r", ["a"]), ("\r", [""]),
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `lines are whole whose end stands at the border of what is read at once`() throws {
+  @Test func `lines are whole if their end is at the border of a read`() throws {
     for end in ["\n", "\r\n"] {
       for distance in -3...3 {
         for pieces in 1...2 {
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(3, slow: 40))
-  func `lines of random bytes and lengths are those between the line feeds`(seed: UInt64) throws {
+  func `lines of random bytes and lengths are the bytes between the line feeds`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var bytes: [UInt8] = []
     while bytes.count < 3 * Self.piece {
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `bytes come one by one, and looking at the next one does not take it`() throws {
+  @Test func `bytes are read one by one, and a look at the next one does not take it`() throws {
     let bytes = SeededBytes.some(Self.piece + 10)
     try withInput(bytes) { input in
       var wrong = 0
@@ -95,19 +95,19 @@ import Testing
     }
   }
 
-  @Test func `an input that is not there is told with its path`() throws {
+  @Test func `a missing input is an error with its path`() throws {
     try withTemporaryPath { path in
       let error = #expect(throws: InterchangeError.self) { try InputBytes(path: path) }
       #expect(error?.description.contains(path) == true)
     }
   }
 
-  @Test func `a folder is no input`() throws {
+  @Test func `a folder can't be an input`() throws {
     let folder = FileManager.default.temporaryDirectory.path
     #expect(throws: InterchangeError.self) { try InputBytes(path: folder) }
   }
 
-  @Test func `reading ends with an error when it is interrupted`() throws {
+  @Test func `an interrupted reading ends with an error`() throws {
     try withTemporaryPath { path in
       try Data(SeededBytes.some(3 * Self.piece)).write(to: URL(fileURLWithPath: path))
       var asked = 0
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `a record of more than the most bytes is refused`() throws {
+  @Test func `a record that is longer than the limit is refused`() throws {
     try withInput("") { input in
       try input.checkLength(InputBytes.longestRecord)
       #expect(throws: InterchangeError.self) { try input.checkLength(InputBytes.longestRecord + 1) }

@@ -2,7 +2,7 @@ import RealmInterchange
 import Testing
 
 @Suite struct InputProblemTests {
-  @Test func `a problem tells its line, its column, and if there are any the property and the value`() {
+  @Test func `a problem shows its line and column, and its property and value if it has them`() {
     let reason = "is no whole number."
     #expect(
       InputProblem(line: 3, column: 7, property: "age", value: "\"x\"", reason).description

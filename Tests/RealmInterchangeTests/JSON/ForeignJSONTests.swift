@@ -2,7 +2,7 @@ import Foundation
 import RealmInterchange
 import Testing
 
-/// Texts of JSON that somebody else has sent.
+/// JSON that another program has sent.
 @Suite struct ForeignJSONTests {
   private struct Part: Decodable {
     let a: [Int]?
@@ -26,7 +26,7 @@ import Testing
     for json in ["{\"b\":\"\(text)\",\"a\":[1,2]}", "{\"\(text)\":1,\"a\":[1,2]}"] {
       #expect(try JSONDecoder.decode(Part.self, fromOthers: Data(json.utf8)).a == [1, 2])
     }
-    // What is closed does not count.
+    // Brackets that are closed do not count.
     let lists = "{\"b\":[" + String(repeating: "[],", count: 2000) + "0],\"a\":[3]}"
     #expect(try JSONDecoder.decode(Part.self, fromOthers: Data(lists.utf8)).a == [3])
     let deep = String(repeating: "[", count: 490) + String(repeating: "]", count: 490)

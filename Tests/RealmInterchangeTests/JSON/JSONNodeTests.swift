@@ -4,7 +4,7 @@ import Testing
 @Suite struct JSONNodeTests {
   private func node(_ text: String) throws -> JSONNode { try JSONParser.value(of: Array(text.utf8)) }
 
-  @Test func `a value answers only as what it is`() throws {
+  @Test func `a value can be read only as its own type`() throws {
     let object = try node(#"{"a":null,"b":true,"c":"x","d":[1,2],"e":{"f":false}}"#)
     #expect(object.members?.map(\.name) == ["a", "b", "c", "d", "e"])
     #expect(object["a"]?.isNull == true)
@@ -38,7 +38,7 @@ import Testing
     #expect(text.tagged("$int") == nil)
   }
 
-  @Test func `what is shown of a value has at most sixty characters`() throws {
+  @Test func `the text that is shown of a value has at most sixty characters`() throws {
     let most = try node(JSON.string(String(repeating: "x", count: 58)))
     #expect(most.shown == JSON.string(String(repeating: "x", count: 58)))
     let more = try node(JSON.string(String(repeating: "x", count: 59)))

@@ -3,7 +3,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct JSONParserTests {
-  /// Why bytes are no JSON; nil of JSON.
+  /// The error for bytes that are not JSON; nil if they are JSON.
   private func refusal(_ bytes: [UInt8]) -> JSONSyntaxError? {
     do throws(JSONSyntaxError) {
       _ = try JSONParser.value(of: bytes)
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  /// A value as JSON without blanks, whole.
+  /// A value as complete JSON without blanks.
   private func written(_ node: JSONNode) -> String {
     switch node.content {
     case .null: "null"
@@ -27,7 +27,7 @@ import Testing
 
   // MARK: - What is accepted
 
-  @Test func `texts of RFC 8259 are read`() throws {
+  @Test func `the JSON texts of RFC 8259 are read`() throws {
     let texts = [
       ("null", "null"), (" \t\r\n true \n", "true"), ("false", "false"), ("0", "0"), ("-0", "-0"),
       ("-0.0e+00", "-0.0e+00"), ("1E400", "1E400"), ("10.50", "10.50"), ("1e-05", "1e-05"),
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `each value tells how many bytes stand before it`() throws {
+  @Test func `each value has the number of bytes before it`() throws {
     let node = try JSONParser.value(of: Array(#" {"é": [ 1 , "x" ],"b":{"c":true}}"#.utf8))
     #expect(node.offset == 1)
     let list = try #require(node["é"])
@@ -70,7 +70,7 @@ import Testing
     #expect(refusal([UInt8](repeating: UInt8(ascii: "["), count: 1_000_000))?.offset == 500)
   }
 
-  @Test func `the value that a text begins with is read with its length`() throws {
+  @Test func `the value at the beginning of a text is read with its length`() throws {
     for (text, plain, length) in [
       (" 1 rest", "1", 2), (#"{"a":1}{"b""#, #"{"a":1}"#, 7), ("12abc", "12", 2), ("[ ],", "[]", 3),
       ("null", "null", 4),
@@ -84,7 +84,7 @@ import Testing
 
   // MARK: - What is refused
 
-  @Test func `texts that are no JSON are refused at the place where it ends to be JSON`() {
+  @Test func `texts that are not JSON are refused at their first wrong byte`() {
     let texts: [(String, Int, String)] = [
       ("", 0, "a value"), ("   ", 3, "a value"), ("nul", 0, "a value"), ("nullx", 4, "the end"),
       ("True", 0, "a value"), ("01", 1, "the end"), ("-01", 2, "the end"), ("-", 1, "a digit"),
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `a name that stands twice is found among many, and allowed if that is asked for`() throws {
+  @Test func `a duplicate name is found among many, and is allowed if that is asked for`() throws {
     for (count, twice) in [(15, 3), (16, 0), (17, 16), (40, 7), (40, 39)] {
       let names = (0..<count).map { "\"n\($0)\":0" } + ["\"n\(twice)\":1"]
       let text = "{" + names.joined(separator: ",") + "}"
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `texts with wrong escapes, control characters or no end are refused`() {
+  @Test func `texts with wrong escapes, with control characters or without an end are refused`() {
     let texts: [(String, Int, String)] = [
       (#""abc"#, 4, "a quotation mark"), ("\"a\nb\"", 2, "control character"),
       ("\"\0\"", 1, "control character"),
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `texts that are no UTF-8 are refused at their quotation mark`() {
+  @Test func `texts that are not UTF-8 are refused at their quotation mark`() {
     for wrong in [
       [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98], [0x80], [0xf4, 0x90, 0x80, 0x80],
     ] as [[UInt8]] {
@@ -146,7 +146,8 @@ import Testing
 
   // MARK: - Random texts
 
-  /// A random value: a text with blanks and escapes in any places, and the same without those that are not needed.
+  /// A random value as two texts: one with blanks and escapes in random places, and one without needless blanks and
+  /// escapes.
   private func random(_ levels: Int, _ generator: inout SeededGenerator) -> (text: String, plain: String) {
     func blank() -> String { ["", "", "", " ", "\n", "\t\r "][generator.below(6)] }
     let (text, plain): (String, String)
@@ -178,7 +179,7 @@ import Testing
     return (blank() + text + blank(), plain)
   }
 
-  /// A text in quotation marks, in which also characters that need no escape may have one.
+  /// A quoted text in which characters may be escaped that need no escape.
   private func escaped(_ string: String, _ generator: inout SeededGenerator) -> String {
     var text = "\""
     for scalar in string.unicodeScalars {
@@ -206,7 +207,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(4, slow: 200))
-  func `changed and random bytes are refused at a place in them, or are read as what they say`(seed: UInt64) {
+  func `changed and random bytes are refused at one of their places, or are read as a value`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for number in 0..<1500 {
       var bytes = generator.chance(20) ? generator.bytes(generator.below(30)) : []

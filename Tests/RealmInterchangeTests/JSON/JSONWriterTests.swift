@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct JSONWriterTests {
-  /// The text that JSON has of a text of one character.
+  /// The form in which JSON has a text of one character.
   private func expected(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case "\"": return #""\"""#
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a character is escaped if it is unsafe, a quotation mark or a backslash, and no other is`() {
+  @Test func `a character is escaped if it is unsafe, a quotation mark or a backslash, and otherwise not`() {
     let numbers = Array(UInt32(0)..<0x10000) + Array(stride(from: UInt32(0x10000), to: 0x110000, by: 97))
     var wrong: [UInt32] = []
     for scalar in (numbers + [0x10ffff]).compactMap({ Unicode.Scalar($0) }) {
@@ -29,7 +29,7 @@ import Testing
     #expect(wrong == [])
   }
 
-  @Test func `characters of control, of direction and of line ends and byte order marks are unsafe`() {
+  @Test func `control characters, characters of direction, line ends and byte order marks are unsafe`() {
     let unsafe: [Unicode.Scalar] = [
       "\0", "\n", "\u{1f}", "\u{7f}", "\u{80}", "\u{9f}", "\u{2028}", "\u{2029}", "\u{202a}", "\u{202e}",
       "\u{2066}", "\u{2069}", "\u{feff}",
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `whole numbers have a tag beyond 2^53 on either side`() {
+  @Test func `whole numbers below -2^53 or above 2^53 have a tag`() {
     let most = Int64(1) << 53
     let signed: [(Int64, String)] = [
       (0, "0"), (9, "9"), (10, "10"), (-1, "-1"), (most, "9007199254740992"), (-most, "-9007199254740992"),
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `a cleared writer begins anew`() {
+  @Test func `a cleared writer starts again`() {
     var writer = JSONWriter()
     writer.string("gone")
     writer.clear()

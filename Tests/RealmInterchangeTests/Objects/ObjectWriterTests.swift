@@ -3,7 +3,8 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Values that go from a row to an object's line and back. Whole databases do so in `WholeDatabaseTests`.
+/// Values that are written from a row to an object's line and read again. `WholeDatabaseTests` does this with whole
+/// databases.
 @Suite struct ObjectWriterTests {
   private let reader = ValueReader(ImportTables([]))
 
@@ -17,7 +18,7 @@ import Testing
     String(decoding: try written(value, column), as: UTF8.self)
   }
 
-  /// The value that is read of JSON; nil if it has links or embedded objects.
+  /// The value that is read from JSON; nil if it has links or embedded objects.
   private func read(_ bytes: [UInt8], _ column: Column) throws -> Value? {
     let node = try JSONParser.value(of: bytes)
     let draft = try reader.cell(node, column) { InputPlace(line: 1, column: $0 + 1) }
@@ -40,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `values have their natural form, and a tag if that would not tell them exactly`() throws {
+  @Test func `values have their natural form, or a tag if the natural form is not exact`() throws {
     let known: [(Value, Column, String)] = [
       (.null, Column("a", .int64, isOptional: true), "null"), (.bool(true), Column("a", .bool), "true"),
       (.int(5), Column("a", .int64), "5"), (.int(5), Column("a", .mixed), #"{"$int":"5"}"#),
@@ -75,7 +76,7 @@ import Testing
     #expect(found == #""1.50""#)
   }
 
-  @Test func `mixed values are read back with as many levels as they may have, and not with more`() throws {
+  @Test func `mixed values are read with as many levels as they may have, and not with more`() throws {
     let column = Column("a", .mixed)
     func nested(_ levels: Int) -> Value {
       (0..<levels).reduce(Value.int(1)) { value, level in
@@ -89,7 +90,7 @@ import Testing
     #expect(throws: ValueReader.Problem.self) { try read(more, column) }
   }
 
-  @Test func `the cells of companions are left out of an object`() throws {
+  @Test func `the cells of companions are not part of an object`() throws {
     let database = try Database(inMemory: "companions")
     try database.write { transaction in
       let schema = TableSchema(
@@ -110,7 +111,7 @@ import Testing
 
   // MARK: - Links and embedded objects
 
-  /// Two people who link to each other, a dog without a primary key, and homes that stand in people.
+  /// Two people who link to each other, a dog without a primary key, and homes that are embedded in people.
   private func people() throws -> Snapshot {
     let database = try Database(inMemory: "people")
     try database.write { transaction in
@@ -147,7 +148,7 @@ import Testing
     return lines
   }
 
-  @Test func `links are primary keys, and embedded objects stand in their owner`() throws {
+  @Test func `links are primary keys, and embedded objects are part of their owner`() throws {
     let snapshot = try people()
     let found = try lines(snapshot, "Person")
     let dog = try #require(try snapshot.table("Dog")).key(at: 0)
@@ -160,7 +161,7 @@ import Testing
     #expect(dogs == [#"{"table":"Dog","key":\#(dog),"object":{"name":"Rex"}}"#])
   }
 
-  @Test func `fields of links are primary keys, and JSON if these are null or there are none`() throws {
+  @Test func `fields of links are primary keys, or JSON if the keys are null or missing`() throws {
     let snapshot = try people()
     let people = try #require(try snapshot.table("Person"))
     let dog = try #require(try snapshot.table("Dog")).key(at: 0)
@@ -180,7 +181,7 @@ import Testing
       ])
   }
 
-  @Test func `embedded objects deeper than the most levels are refused with what to do`() throws {
+  @Test func `embedded objects deeper than the limit are refused with a remedy`() throws {
     let database = try Database(inMemory: "deep")
     try database.write { transaction in
       let nodes = try transaction.createTable(

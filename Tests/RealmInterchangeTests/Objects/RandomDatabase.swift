@@ -2,13 +2,14 @@ import RealmInterchange
 import RealmStorage
 import RealmTestSupport
 
-/// Random tables with random rows: columns of each kind, links in all directions, embedded objects in each other, mixed values with links.
+/// Random tables with random rows: columns of each kind, links in all directions, nested embedded objects, and mixed
+/// values with links.
 struct RandomDatabase {
-  /// A table whose rows are to be made.
+  /// A table, with the rows that were made in it.
   private struct Place {
     let table: WritableTable
     let isEmbedded: Bool
-    /// The keys of its rows, of one that is not embedded.
+    /// The keys of the rows, if the table is not embedded.
     var rows: [UInt64] = []
   }
 
@@ -23,8 +24,8 @@ struct RandomDatabase {
   }
 
   /// - Parameters:
-  ///   - rows: so many rows or a few more are made in each table.
-  ///   - isKeyed: each table that is not embedded has a primary key.
+  ///   - rows: The least number of rows in each table. A few more may be made.
+  ///   - isKeyed: True if each table that is not embedded has a primary key.
   static func make(seed: UInt64, rows: Int = 12, isKeyed: Bool = false) throws -> Database {
     let database = try Database(inMemory: "random \(seed)")
     try database.write { transaction in
@@ -97,12 +98,14 @@ struct RandomDatabase {
     values.targets = places.flatMap { place in place.rows.map { (place.table.schema.id, $0) } }
   }
 
-  /// A row whose links are not set yet; nil if its primary key is taken.
+  /// Makes a row whose links are not set yet.
+  ///
+  /// - Returns: The key of the row; nil if its primary key is in use.
   private mutating func makeRow(_ table: WritableTable) throws -> UInt64? {
     var cells: [(Int, Value)] = []
     for (position, column) in table.schema.columns.enumerated() where column.type != .link {
       let value = values.value(of: column, &generator)
-      // Numbers of several types may have no order in which each of a set stands behind the one before.
+      // Numbers of several types may have no order that sorts the elements of a set.
       guard column.accepts(value) else { continue }
       if column.index == .unique, try table.row(withPrimaryKey: value) != nil { return nil }
       if column.index == .unique || !generator.chance(10) { cells.append((position, value)) }
@@ -146,7 +149,7 @@ struct RandomDatabase {
     }
   }
 
-  /// A link to a row that is there, or to a new embedded one.
+  /// A link to an existing row, or to a new embedded row.
   private mutating func link(_ target: Int, _ levels: Int) throws -> Value {
     if generator.chance(15) { return .null }
     guard places[target].isEmbedded else {
@@ -162,7 +165,8 @@ struct RandomDatabase {
 
   // MARK: - The rest
 
-  /// Removes rows that have a primary key. Others would get another key where they are made anew, by which links to them are compared.
+  /// Removes rows that have a primary key. Rows without one are compared by the keys of rows, which would differ in a
+  /// new database.
   private mutating func removeSome() throws {
     for place in places where place.table.schema.primaryKey != nil {
       for row in place.rows where generator.chance(10) { try place.table.remove(row) }
@@ -204,7 +208,9 @@ struct RandomDatabase {
     return lines
   }
 
-  /// Reads all lines of a file into a database; answers what was left out.
+  /// Reads all lines of a file into a database.
+  ///
+  /// - Returns: The numbers of objects and entries that were read, and the problems of the lines that were skipped.
   @discardableResult
   static func read(
     _ lines: [[UInt8]], into database: Database, isNew: Bool = true,
@@ -222,7 +228,7 @@ struct RandomDatabase {
     }
   }
 
-  /// What differs between two databases, as text.
+  /// The differences between two databases, as text.
   static func differences(from old: Snapshot, to new: Snapshot) throws -> [String] {
     let comparison = try DatabaseComparison(from: old, to: new)
     var found = comparison.schemaDifferences.map { "\($0)" }

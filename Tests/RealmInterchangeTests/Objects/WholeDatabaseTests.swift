@@ -3,10 +3,10 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Databases that are written as lines, and made anew of them.
+/// Databases that are written as lines, and made again from those lines.
 @Suite struct WholeDatabaseTests {
   @Test(arguments: Slow.seeds(24, slow: 1500))
-  func `a database made of the lines of a random one is equal to it`(seed: UInt64) throws {
+  func `a database made from the lines of a random one is equal to it`(seed: UInt64) throws {
     let original = try RandomDatabase.make(seed: seed).snapshot()
     let lines = try RandomDatabase.lines(of: original)
     let database = try Database(inMemory: "again")
@@ -25,17 +25,18 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(8, slow: 300))
-  func `the lines of the copy are those of the original`(seed: UInt64) throws {
+  func `the lines of a copy are the lines of its original`(seed: UInt64) throws {
     let original = try RandomDatabase.make(seed: 1000 + seed, rows: 6).snapshot()
     let database = try Database(inMemory: "again")
     let lines = try RandomDatabase.lines(of: original)
     try RandomDatabase.read(lines, into: database)
     let again = try RandomDatabase.lines(of: try database.snapshot())
-    // Objects of tables without a primary key tell the keys of their rows, which are the same as long as no row was removed.
+    // Objects of tables without a primary key have the keys of their rows, which are the same as long as no row was
+    // removed.
     #expect(again.count == lines.count, "seed \(seed)")
     for (one, other) in zip(lines, again) where one != other {
       let node = try JSONParser.value(of: one)
-      // Links in sets stand in the order of their rows, which others get if rows before them were removed.
+      // Links in sets are in the order of their rows, which changes if rows before them were removed.
       guard node["object"] != nil else {
         #expect(one == other, "seed \(seed)")
         continue
@@ -45,8 +46,8 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(6, slow: 200))
-  func `lines in another order of objects make the same database`(seed: UInt64) throws {
-    // Rows without a primary key would get other keys, by which links to them are compared.
+  func `lines with their objects in another order make the same database`(seed: UInt64) throws {
+    // Rows without a primary key would get other keys, and links to them are compared by these keys.
     let original = try RandomDatabase.make(seed: 2000 + seed, isKeyed: true).snapshot()
     let lines = try RandomDatabase.lines(of: original)
     let head = try ObjectLines(original).head().count
@@ -80,7 +81,7 @@ import Testing
     #expect(unchanged == [], "seed \(seed)")
   }
 
-  /// A ring of rows in each of two tables, one with a primary key and one without, after rows before them were removed.
+  /// Each of two tables has a ring of rows, one with a primary key and one without. Rows before the rings were removed.
   @Test func `rings of links and links to rows without a primary key lead to the same objects`() throws {
     let database = try Database(inMemory: "rings")
     try database.write { transaction in
@@ -140,7 +141,7 @@ import Testing
     #expect(lines == ["T\t\(row)\t{\"a\":5}"])
   }
 
-  @Test func `no line is told after one that says that no more are wanted`() throws {
+  @Test func `no line is written after the receiver of lines has asked to stop`() throws {
     let database = try Database(inMemory: "ten")
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema("T", columns: [Column("a", .int64)]))

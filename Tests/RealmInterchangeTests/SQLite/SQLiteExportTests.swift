@@ -17,7 +17,8 @@ struct SQLiteExportTests {
     }
   }
 
-  /// A name in a statement. Scalars are looked at: a mark behind a quotation mark makes one character of both.
+  /// A name in a statement. The function looks at scalars, because a combining mark after a quotation mark makes one
+  /// character of both.
   private func quoted(_ name: String) -> String {
     var text = "\""
     for scalar in name.unicodeScalars {
@@ -34,7 +35,7 @@ struct SQLiteExportTests {
     }
   }
 
-  /// What a cell holds of a value, by the description of the form.
+  /// The cell that a value becomes, by the documentation of the form.
   private func expected(_ value: Value, _ type: ColumnType, _ names: TableNames) -> Cell {
     switch value {
     case .null: return .null
@@ -56,7 +57,7 @@ struct SQLiteExportTests {
   // MARK: - Random databases
 
   @Test(arguments: Slow.seeds(10, slow: 400))
-  func `random databases are all in the file`(seed: UInt64) throws {
+  func `all content of a random database is in the file`(seed: UInt64) throws {
     let snapshot = try RandomDatabase.make(seed: 7000 + seed).snapshot()
     let schemas = try snapshot.schemas()
     let names = TableNames(schemas)
@@ -115,7 +116,7 @@ struct SQLiteExportTests {
 
   // MARK: - Names
 
-  @Test func `names that SQLite does not tell apart, keeps for itself or can't hold get others`() throws {
+  @Test func `names that SQLite does not distinguish, reserves or can't hold are replaced`() throws {
     let database = try Database(inMemory: "names")
     try database.write { transaction in
       for name in ["T", "t", "sqlite_a", "a\"b", "T.list"] {
@@ -155,7 +156,7 @@ struct SQLiteExportTests {
     }
   }
 
-  @Test func `a quotation mark in a name stays one, whatever stands behind it`() throws {
+  @Test func `a quotation mark in a name stays one, whatever follows it`() throws {
     let database = try Database(inMemory: "quoted")
     try database.write { transaction in
       for name in ["a\"b", "a\"\u{301}b"] {
@@ -171,7 +172,7 @@ struct SQLiteExportTests {
     }
   }
 
-  @Test func `columns that are not optional take no null, and primary keys are unique`() throws {
+  @Test func `columns that are not optional accept no null, and primary keys are unique`() throws {
     let database = try Database(inMemory: "null")
     try database.write { transaction in
       let table = try transaction.createTable(
@@ -199,7 +200,7 @@ struct SQLiteExportTests {
     }
   }
 
-  @Test func `primary keys that are dates far away and differ in nanoseconds only do not stop an export`()
+  @Test func `primary keys that are distant dates and differ only in nanoseconds do not stop an export`()
     throws
   {
     let database = try Database(inMemory: "dates")
@@ -218,7 +219,7 @@ struct SQLiteExportTests {
 
   // MARK: - What is written
 
-  @Test func `only the trees that are asked for are written`() throws {
+  @Test func `only the requested trees are written`() throws {
     let database = try Database(inMemory: "trees")
     try database.write { transaction in
       for name in ["a", "b"] { try transaction.tree(name).set([], for: [0]) }
@@ -234,7 +235,7 @@ struct SQLiteExportTests {
     }
   }
 
-  @Test func `a place that can't be written to is told`() throws {
+  @Test func `a place that can't be written to is an error`() throws {
     let snapshot = try Database(inMemory: "empty").snapshot()
     try withTemporaryPath { path in
       let error = #expect(throws: InterchangeError.self) {

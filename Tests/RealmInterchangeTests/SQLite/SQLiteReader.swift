@@ -8,7 +8,7 @@ import RealmInterchange
   import Musl
 #endif
 
-/// Reads a SQLite file through the functions of SQLite's library, if it is on this machine.
+/// Reads a SQLite file with the functions of SQLite's library, if the library is on this machine.
 final class SQLiteReader {
   typealias Handle = OpaquePointer
   private typealias Open =
@@ -22,7 +22,7 @@ final class SQLiteReader {
   private typealias DoubleOfColumn = @convention(c) (Handle?, CInt) -> Double
   private typealias BytesOfColumn = @convention(c) (Handle?, CInt) -> UnsafeRawPointer?
 
-  /// What a cell holds. A text is its bytes.
+  /// The content of a cell. A text is kept as its bytes.
   enum Cell: Equatable {
     case null
     case integer(Int64)
@@ -48,7 +48,7 @@ final class SQLiteReader {
 
   init(path: String) throws {
     let open = try Self.function("sqlite3_open_v2", Open.self)
-    // Reading only: https://sqlite.org/c3ref/open.html.
+    // The 1 opens the file for reading only: https://sqlite.org/c3ref/open.html.
     let code = open(path, &handle, 1, nil)
     guard code == 0 else { throw Failure(code: code, what: path) }
   }
@@ -60,7 +60,7 @@ final class SQLiteReader {
     return unsafeBitCast(symbol, to: Function.self)
   }
 
-  /// The rows that a statement answers.
+  /// The rows that a statement returns.
   func rows(_ sql: String) throws -> [[Cell]] {
     let prepare = try Self.function("sqlite3_prepare_v2", Prepare.self)
     let (step, finalize) = (

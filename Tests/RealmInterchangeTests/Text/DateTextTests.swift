@@ -3,7 +3,7 @@ import RealmStorage
 import Testing
 
 @Suite struct DateTextTests {
-  @Test func `known moments have their text`() {
+  @Test func `known dates have their text`() {
     let known: [(Timestamp, String)] = [
       (Timestamp(seconds: 0), "1970-01-01T00:00:00Z"),
       (Timestamp(seconds: -1), "1969-12-31T23:59:59Z"),
@@ -22,7 +22,7 @@ import Testing
     #expect(DateText.text(Timestamp(seconds: .min)) == nil)
   }
 
-  @Test func `each moment of ten millennia is read back from its text`() throws {
+  @Test func `each date of ten millennia is read from its text`() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<20_000 {
       let moment = Timestamp(
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `texts of no moment are told apart`() {
+  @Test func `texts that are not dates are refused`() {
     for text in [
       "", "2020", "2020-01-31", "2020-02-30T00:00:00Z", "2020-01-31T24:00:00Z", "2020-01-31T12:00:00",
       "2020-01-31T12:00:00.Z", "2020-01-31T12:00:00Z ", "+020-01-31T12:00:00Z", "2020-01-31T12:00:00+24:00",

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DigitsTests {
   @Test(arguments: Slow.seeds(3, slow: 60))
-  func `random bytes are read back from hexadecimal digits and from base64`(seed: UInt64) {
+  func `random bytes are read again from hexadecimal digits and from base64`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<300 {
       let bytes = generator.bytes(generator.below(40))
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `only an even count of hexadecimal digits tells bytes`() {
+  @Test func `only an even number of hexadecimal digits gives bytes`() {
     #expect(Hexadecimal.bytes("") == [])
     #expect(Hexadecimal.bytes("00fFA9") == [0, 0xff, 0xa9])
     for text in ["0", "000", "0g", "g0", "+1", "-1", " 1", "0x", "é", "１２", "00 "] {
@@ -33,7 +33,7 @@ import Testing
     #expect(Set(taken) == digits)
   }
 
-  @Test func `numbers have zeros before their digits, and keep all digits of greater ones`() {
+  @Test func `numbers are padded with zeros, and greater ones keep all their digits`() {
     #expect(Hexadecimal.text(0, digits: 4) == "0000")
     #expect(Hexadecimal.text(0xabc, digits: 4) == "0abc")
     #expect(Hexadecimal.text(0x12345, digits: 4) == "12345")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DumpedValueTests {
   private let names = TableNames([])
 
-  @Test func `values have the form that a dump has of them`() {
+  @Test func `values have the form of a dump`() {
     let known: [(Value, ColumnType, String)] = [
       (.null, .int64, "null"), (.bool(false), .bool, "false"), (.int(5), .int64, "5"),
       (.int(5), .mixed, #"{"$int":"5"}"#), (.double(5), .double, "5.0"),
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(3, slow: 60))
-  func `random single and mixed values are read back from a dump`(seed: UInt64) throws {
+  func `random single and mixed values are read again from a dump`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let reader = ValueReader(ImportTables([]))
     for number in 0..<600 {

@@ -2,9 +2,9 @@ import RealmInterchange
 import RealmStorage
 import RealmTestSupport
 
-/// Random values of each type, often at the ends of what a type can hold.
+/// Random values of each type, often at the ends of the type's range.
 struct RandomValue {
-  /// Rows that links of mixed values may lead to.
+  /// The rows to which links of mixed values may lead.
   var targets: [(table: UInt32, row: UInt64)] = []
 
   /// A value of a column that holds no links.
@@ -31,7 +31,7 @@ struct RandomValue {
       })
   }
 
-  /// Of any type, with lists and maps in it.
+  /// A value of any type, which may contain lists and maps.
   func mixed(_ levels: Int, _ generator: inout SeededGenerator) -> Value {
     if generator.chance(10) { return .null }
     if levels > 0, generator.chance(30) {
@@ -46,7 +46,7 @@ struct RandomValue {
     return Self.single(types[generator.below(types.count)], &generator)
   }
 
-  /// A value of a type that is neither links nor mixed values.
+  /// A value of a type other than links and mixed values.
   static func single(_ type: ColumnType, _ generator: inout SeededGenerator) -> Value {
     switch type {
     case .bool: .bool(generator.chance(50))
@@ -92,7 +92,7 @@ struct RandomValue {
   }
 
   private static func date(_ generator: inout SeededGenerator) -> Timestamp {
-    // The years 0 to 9999 have a text, and others have none.
+    // The years 0 to 9999 have a text, and other years have none.
     let special: [Int64] = [
       0, -1, 1, .min, .max, -62_167_219_200, -62_167_219_201, 253_402_300_799, 253_402_300_800,
     ]
@@ -104,7 +104,7 @@ struct RandomValue {
     return Timestamp(seconds: seconds, nanoseconds: nanoseconds[generator.below(nanoseconds.count)])
   }
 
-  /// Numbers as they are made, and bytes that name no number or name one in another way than numbers are made.
+  /// Numbers as they are usually encoded, and bytes that are not a number or encode one in an unusual way.
   private static func decimal(_ generator: inout SeededGenerator) -> SixteenBytes {
     let texts = [
       "0", "-0", "0E+10", "1", "1.0", "1.50", "-1E-6176", "9999999999999999999999999999999999E+6111",

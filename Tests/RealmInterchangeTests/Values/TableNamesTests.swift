@@ -3,7 +3,7 @@ import RealmStorage
 import Testing
 
 @Suite struct TableNamesTests {
-  @Test func `the line of a table names what is there of it, and targets by their names`() throws {
+  @Test func `the line of a table has its existing features, and names targets by their names`() throws {
     let database = try Database(inMemory: "names")
     try database.write { transaction in
       let embedded = try transaction.createTable(TableSchema("E", isEmbedded: true, columns: []))

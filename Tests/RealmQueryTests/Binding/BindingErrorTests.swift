@@ -25,7 +25,7 @@ import Testing
         """)
   }
 
-  @Test func `a misspelt class has the nearest name`() {
+  @Test func `an error about a misspelt class suggests the nearest name`() {
     #expect(fixture.error("@links.Persn.dogs.@count == 1", .rql, of: 2)?.suggestion == "Person")
     #expect(fixture.error("dog == obj('Dgo', 1)", .rql)?.suggestion == "Dog")
     #expect(fixture.error("@links.Person.dgos.@count == 1", .rql, of: 2)?.suggestion == "dogs")
@@ -51,8 +51,7 @@ import Testing
     #expect(error?.description == "Invalid query: `Person` has no property `nope`.")
   }
 
-  @Test func `a condition alone has no descriptors, and a table that is not there has no conditions`() throws
-  {
+  @Test func `a condition alone has no descriptors, and a missing table has no conditions`() throws {
     let sorted = try QueryParser.rql("age > 1 SORT(age ASC)")
     #expect(throws: QueryError.self) {
       try QueryBinder(fixture.names, table: 3, language: .rql).predicate(sorted)
@@ -62,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `names beside the stored ones are followed, and what leads in a circle is an error`() throws {
+  @Test func `names besides the stored ones are followed, and a circle of names is an error`() throws {
     let schemas = try fixture.snapshot.schemas()
     let names = QueryNames(
       tables: schemas,

@@ -11,7 +11,7 @@ struct BindingFixture {
   static let rex = QueryArgument.value(.typedLink(table: 2, row: 0))
   static let ida = QueryArgument.value(.typedLink(table: 2, row: 1))
   static let ann = QueryArgument.value(.typedLink(table: 3, row: 0))
-  /// An object that is in no realm.
+  /// An object that is not in a realm.
   static let newDog = QueryArgument.value(.typedLink(table: 2, row: .max))
 
   init() throws {
@@ -75,7 +75,7 @@ struct BindingFixture {
     ],
   ]
 
-  /// The names of the objects that a query finds, in order, or the kind of its error.
+  /// The names of the objects that a query finds, in their order, or the kind of its error.
   func outcome(
     _ text: String, _ language: QueryLanguage, _ arguments: [QueryArgument] = [],
     of className: String = "Person"
@@ -97,7 +97,7 @@ struct BindingFixture {
     }
   }
 
-  /// Expects that a query finds what its row says.
+  /// Checks that a query finds the objects in its row.
   func check(_ row: BindingRow, _ language: QueryLanguage) throws {
     let outcome = try outcome(row.text, language, row.arguments, of: row.className)
     let error = error(row.text, language, row.arguments)?.description ?? ""
@@ -129,7 +129,7 @@ struct BindingFixture {
   }
 }
 
-/// A query and what it finds: the names of objects, `none`, or an error as SE, IQ or IA.
+/// A query and its outcome: the names of the objects that it finds, `none`, or an error as SE, IQ or IA.
 struct BindingRow {
   let text: String
   let arguments: [QueryArgument]

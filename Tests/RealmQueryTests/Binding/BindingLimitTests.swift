@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `what nests as deep as the parser takes it is bound on a stack of 512 KiB`() {
+  @Test func `conditions nested as deep as the parser accepts are bound on a stack of 512 KiB`() {
     #expect(
       binds(
         String(repeating: "(age == 1 OR (age == 2 AND ", count: 5_000) + "age == 3"
@@ -45,7 +45,7 @@ import Testing
     #expect(binds("age == 1" + String(repeating: " OR age == 1", count: 50_000)))
   }
 
-  @Test func `64 subqueries may stand in each other, and no more`() {
+  @Test func `64 subqueries may be nested, and no more`() {
     func text(_ depth: Int) -> String {
       let pairs = (0..<depth).map { $0 % 2 == 0 ? "SUBQUERY(dogs, $d\($0), " : "SUBQUERY(people, $p\($0), " }
       return pairs.joined() + "age > 1" + String(repeating: ").@count >= 1", count: depth)
@@ -56,7 +56,7 @@ import Testing
     #expect(fixture.error(text(10_000), .rql)?.kind == .invalidQuery)
   }
 
-  @Test func `64 steps may stand in a path, and no more`() throws {
+  @Test func `a path may have 64 steps, and no more`() throws {
     func text(_ count: Int) -> String {
       (0..<count - 1).map { $0 % 2 == 0 ? "dogs" : "people" }.joined(separator: ".") + ".age == 3"
     }

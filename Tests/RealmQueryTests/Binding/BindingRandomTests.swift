@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct BindingRandomTests {
-  @Test func `random queries of random schemas are bound or refused, and what is bound runs`() throws {
+  @Test func `random queries of random schemas are bound or refused, and bound queries run`() throws {
     let seed = UInt64.random(in: 0 ... .max)
     var sample = RandomTables(seed: seed)
     var (bound, refused) = (0, 0)
@@ -36,7 +36,7 @@ import Testing
     #expect(bound > 300 && refused > 1_000, "seed \(seed): \(bound) bound, \(refused) refused")
   }
 
-  @Test func `random trees that RQL can say are bound or refused`() throws {
+  @Test func `random trees that RQL can express are bound or refused`() throws {
     let seed = UInt64.random(in: 0 ... .max)
     var trees = RandomSyntax(seed: seed)
     var sample = RandomTables(seed: seed)
@@ -54,11 +54,11 @@ import Testing
   }
 }
 
-/// Makes tables with columns of random types, and conditions on them.
+/// Makes tables with columns of random types, and conditions on these columns.
 struct RandomTables {
   var random: SeededGenerator
   private(set) var names = QueryNames(tables: [])
-  /// The same tables, whose columns have the names that random trees have.
+  /// The same tables with other names, so that random trees find their columns.
   private(set) var treeNames = QueryNames(tables: [])
   private var tables: [TableSchema] = []
 
@@ -78,7 +78,7 @@ struct RandomTables {
         for row in 0..<6 {
           var values: [String: Value] = ["pk": .int(Int64(row))]
           for column in columns[number - 1] { values[column.name] = cell(column, rows: number > 1 ? 6 : 0) }
-          // Links lead to tables that have rows already.
+          // Links lead only to tables that already have rows.
           for column in columns[number - 1] where column.type == .link && column.target >= number {
             values[column.name] = nil
           }

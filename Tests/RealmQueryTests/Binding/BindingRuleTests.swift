@@ -3,7 +3,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// What the rules say of queries that no table has.
+/// The outcomes by the rules, of queries that are not in the tables.
 @Suite struct BindingRuleTests {
   private let fixture: BindingFixture
 
@@ -13,7 +13,7 @@ import Testing
     for row in rows { try fixture.check(row, language) }
   }
 
-  @Test func `paths of RQL lead where the rules say`() throws {
+  @Test func `paths of RQL are followed by the rules`() throws {
     try check(
       [
         .init("dogs[0].name == 'Rex'", [], "A"), .init("dogs[LAST].age == 7", [], "A C"),
@@ -37,7 +37,7 @@ import Testing
       ], .rql)
   }
 
-  @Test func `tests of RQL compare as the rules say`() throws {
+  @Test func `conditions of RQL compare by the rules`() throws {
     try check(
       [
         .init("ALL nums > 0", [], "A B C"), .init("NONE nums > 4", [], "A B"), .init("nums > 4", [], "C"),
@@ -74,7 +74,7 @@ import Testing
       ], .rql)
   }
 
-  @Test func `arithmetic, aggregates, subqueries and descriptors of RQL do what the rules say`() throws {
+  @Test func `arithmetic, aggregates, subqueries and descriptors of RQL follow the rules`() throws {
     try check(
       [
         .init("age + 1 - 1 == 30", [], "A"), .init("age * height > 50", [], "A B"),
@@ -106,7 +106,7 @@ import Testing
       ], .rql)
   }
 
-  @Test func `formats compare as the rules say`() throws {
+  @Test func `conditions of formats compare by the rules`() throws {
     let bytes = QueryArgument.value(.data(Array("Hi".utf8)))
     try check(
       [
@@ -144,7 +144,7 @@ import Testing
       ], .predicateFormat)
   }
 
-  @Test func `lists, sets, maps and values of any type are tested in RQL as the rules say`() throws {
+  @Test func `lists, sets, maps and values of any type are tested in RQL by the rules`() throws {
     try check(
       [
         .init("dogs.name.@count == 3", [], "A C"), .init("ANY dogs.@count == 2", [], "IQ"),
@@ -169,7 +169,7 @@ import Testing
       ], .rql)
   }
 
-  @Test func `lists, sets, maps and values of any type are tested in formats as the rules say`() throws {
+  @Test func `lists, sets, maps and values of any type are tested in formats by the rules`() throws {
     let dates = QueryArgument.list([
       .value(.date(Timestamp(seconds: 0))), .value(.date(Timestamp(seconds: 100))),
     ])
@@ -203,7 +203,7 @@ import Testing
       ], .predicateFormat)
   }
 
-  @Test func `an AND of nothing holds of all objects, and an OR of nothing of none`() throws {
+  @Test func `an empty AND holds for all objects, and an empty OR for none`() throws {
     let table = try #require(try fixture.snapshot.table("Person"))
     for (kind, count) in [(QuerySyntax.Kind.and([]), 3), (.or([]), 0), (.always, 3), (.never, 0)] {
       var builder = QuerySyntax.Builder()
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `values become those of the column as the rules say`() throws {
+  @Test func `values are converted to the type of the column by the rules`() throws {
     let database = try Database(creatingIn: SimulatedDisk(), options: .init())
     let id = SixteenBytes((0..<16).map { UInt8($0) })
     try database.write { transaction in

@@ -1,7 +1,7 @@
 import RealmQuery
 import RealmStorage
 
-/// The conformance table of NSPredicate, in its order, as far as it has texts. Shapes are not supported yet.
+/// The rows with texts in the conformance table of NSPredicate, in its order. Shapes are not supported yet.
 let formatBindingRows: [BindingRow] = [
   .init("age > 28 AND age < 41", [], "A B"), .init("%K == %@", [text("age"), int(30)], "A"),
   .init("age BETWEEN {25, 30}", [], "A C"), .init("age BETWEEN %@", [.list([int(25)])], "IA"),
@@ -52,7 +52,7 @@ let formatBindingRows: [BindingRow] = [
   .init("ANY people.name == 'Ann'", [], "Rex Ida", of: "Dog"), .init("NOT age == 30", [], "B C"),
 ]
 
-/// What typed queries print, with their arguments and what they find.
+/// The texts that typed queries print, with their arguments and the objects that they find.
 let printedBindingRows: [BindingRow] = [
   .init("((age > %@) && (age < %@))", [int(28), int(41)], "A B"), .init("vip == true", [], "A C"),
   .init("vip == false", [], "B"), .init("NOT (vip == true && (age == %@))", [int(30)], "B C"),

@@ -30,7 +30,7 @@ import Testing
     return found
   }
 
-  @Test func `what a transaction does to objects is recorded by keys, names and ids of elements`() throws {
+  @Test func `changes of objects are recorded with primary keys, names and ids of elements`() throws {
     try withTemporaryPath { path in
       let database = try Self.synced(path)
       try database.write { _ = try $0.createTable(Self.person) }
@@ -81,7 +81,9 @@ import Testing
     }
   }
 
-  @Test func `rows that find links which wait for them are recorded, and what others made is not`() throws {
+  @Test func `rows that resolve waiting links are recorded, and changes that another device made are not`()
+    throws
+  {
     try withTemporaryPath { path in
       let database = try Self.synced(path)
       func name(_ id: Int64) -> ObjectName { ObjectName("Person", .int(id)) }
@@ -126,7 +128,7 @@ import Testing
 
   // MARK: - What is refused
 
-  @Test func `a file is synced or not from its beginning, and opened as what it is`() throws {
+  @Test func `a file is synced or local from its creation, and opening it as the other kind fails`() throws {
     try withTemporaryPath { path in
       func open(_ path: String, _ history: DatabaseOptions.History) throws -> Database {
         var options = DatabaseOptions()
@@ -145,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `a handle that opens any file records what it writes to a synced one`() throws {
+  @Test func `a handle that accepts any history records its changes to a synced file`() throws {
     try withTemporaryPath { path in
       try Self.synced(path).write { _ = try $0.createTable(Self.person) }
       var options = DatabaseOptions()
@@ -156,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `what can't be synced is refused by name`() throws {
+  @Test func `changes that sync does not support are refused with their reason`() throws {
     try withTemporaryPath { path in
       let database = try Self.synced(path)
       try database.write { transaction in
@@ -187,7 +189,7 @@ import Testing
       #expect(throws: StorageError.notSyncable(.appliedChange, table: "changes", column: nil, path: path)) {
         try database.write { try $0.apply([RowChange(table: 1, .deleteAll)]) }
       }
-      // What concerns this file alone is allowed.
+      // Changes that concern this file alone are allowed.
       try database.write { transaction in
         let table = try #require(try transaction.table("Person"))
         try table.setIndex(.plain, ofColumn: 1)
@@ -198,7 +200,9 @@ import Testing
     }
   }
 
-  @Test func `a value of more than 15 MiB is refused, and long ones stand beside their changeset`() throws {
+  @Test func `a value of more than 15 MiB is refused, and other long values stand beside their changeset`()
+    throws
+  {
     try withTemporaryPath { path in
       let database = try Self.synced(path)
       try database.write { _ = try $0.createTable(Self.person) }
@@ -213,7 +217,7 @@ import Testing
       let snapshot = try database.snapshot()
       #expect(try snapshot.changelog()?.chunk(hash, of: 2, snapshot) == Array(long.utf8))
       #expect(IntegrityCheck.run(snapshot).isClean)
-      // What changes an object in a program can't throw: the commit does.
+      // The setter of an object in a program can't throw, so the commit throws the error.
       let transaction = try database.beginWrite()
       let isSet = try transaction.table("Person")?.set(
         .string(String(repeating: "a", count: 16 << 20)), "name", ofRow: 0)
@@ -229,7 +233,9 @@ import Testing
 
   // MARK: - Large transactions
 
-  @Test func `a large transaction becomes several changesets, each found by its objects`() throws {
+  @Test func `a large transaction becomes several changesets, and a search by object finds each of them`()
+    throws
+  {
     try withTemporaryPath { path in
       let database = try Self.synced(path)
       let count: Int64 = 40_000
@@ -256,7 +262,7 @@ import Testing
         sizes.append(stored.bytes.count)
         for object in (try? Changeset(bytes: stored.bytes))?.objects ?? []
         where object.instructions.first == .create {
-          // Its values come with it.
+          // The values of an object stand in the changeset that creates it.
           #expect(object.instructions.count > 1)
           created[stored.sequence, default: []].append(object.id)
         }
@@ -271,7 +277,8 @@ import Testing
           #expect(try changelog.search(snapshot).sequences(of: object, table: person).contains(sequence))
         }
       }
-      // 300 commits over seven objects, and the creation of each.
+      // The search finds the creation of the object and its share of the 300 commits, which change seven objects in
+      // turn.
       let found = try changelog.search(snapshot).sequences(of: ObjectName("Person", .int(3)), table: person)
       #expect(found.count == 1 + 43)
       #expect(
@@ -280,7 +287,7 @@ import Testing
     }
   }
 
-  @Test func `what was acknowledged is gone, and all else is found`() throws {
+  @Test func `acknowledged changesets are gone, and a search finds all others`() throws {
     try withTemporaryPath { path in
       let database = try Self.synced(path)
       try database.write { _ = try $0.createTable(Self.person) }
@@ -313,7 +320,9 @@ import Testing
     }
   }
 
-  @Test func `a copy, a compacted file and an encrypted one keep what is not acknowledged`() throws {
+  @Test func `a copy, a compacted file and an encrypted copy keep the changesets that are not acknowledged`()
+    throws
+  {
     try withTemporaryPath { path in
       let database = try Self.synced(path)
       try database.write { transaction in
@@ -338,8 +347,8 @@ import Testing
 
   // MARK: - Damage
 
-  /// Whoever made a file may have made anything of it.
-  @Test func `a changelog that is none is told as damage, and traps nothing`() throws {
+  /// A file may come from anybody, so its changelog may hold any bytes.
+  @Test func `a forged changelog is reported as damage and never stops the program`() throws {
     var (told, silent) = (0, 0)
     for seed in Slow.seeds(60, slow: 3_000) {
       var generator = SeededGenerator(seed: seed)
@@ -366,7 +375,7 @@ import Testing
     #expect(told > silent)
   }
 
-  /// Changes the slot, a key or a value of the changelog.
+  /// Damages the slot, a key or a value of the changelog.
   private static func forge(_ database: Database, _ generator: inout SeededGenerator) throws {
     let snapshot = try database.snapshot()
     let changelog = try #require(try snapshot.changelog())
@@ -400,7 +409,8 @@ import Testing
     try transaction.commit(.relaxed)
   }
 
-  /// Does all that can be done; errors that name damage, or an instruction that does not fit, are as good as none.
+  /// Does everything that can be done with a changelog. An error that names damage, or an instruction that does not
+  /// fit, counts as success.
   private static func use(_ snapshot: Snapshot, _ before: Snapshot, _ database: Database) throws {
     func trying(_ body: () throws -> Void) throws {
       do { try body() } catch let error as StorageError {
@@ -435,8 +445,8 @@ import Testing
 
   // MARK: - Crashes
 
-  /// After a crash the rows are what the changesets made, whichever version is there.
-  @Test func `rows and what was recorded of them survive together`() throws {
+  /// After a crash the rows are what the changesets made, whichever version the recovery opened.
+  @Test func `rows and their recorded changesets survive a crash together`() throws {
     var states = 0
     for seed in Slow.seeds(12, slow: 400) {
       var generator = SeededGenerator(seed: seed)
@@ -471,7 +481,7 @@ import Testing
     print("crashes of synced files: \(states) states")
   }
 
-  /// How a file differs from what its changesets make of nothing.
+  /// How the content of a file differs from the content that its changesets make from an empty file.
   private static func difference(_ database: Database) throws -> String? {
     let snapshot = try database.snapshot()
     let check = IntegrityCheck.run(snapshot)

@@ -83,7 +83,7 @@ import Testing
       }
     }
 
-    /// What appending some elements makes; now and then to the last number there is.
+    /// Instructions that append some elements. Now and then the last element has the greatest possible number.
     private mutating func run() -> [Instruction] {
       let (path, right, count) = (path(), id(), 2 + below(20))
       var left = id()
@@ -118,14 +118,14 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<Slow.count(200, slow: 20_000)) func `what is written is read again`(number: Int) throws
-  {
+  @Test(arguments: 0..<Slow.count(200, slow: 20_000))
+  func `a changeset that is written and read again is the same`(number: Int) throws {
     var maker = Maker(random: SeededGenerator(seed: UInt64(number)))
     let changeset = maker.changeset()
     #expect(try Changeset(bytes: changeset.bytes) == changeset, "seed \(number)")
   }
 
-  @Test func `elements that are appended one behind another take two bytes each beside their values`() {
+  @Test func `elements that are appended one after another take two bytes each besides their values`() {
     let path = InstructionPath("tags")
     var (changeset, left) = (Changeset(), ElementID.none)
     var instructions: [Instruction] = []
@@ -138,7 +138,7 @@ import Testing
     #expect(changeset.bytes.count < 2_040)
   }
 
-  @Test func `names that are written otherwise are others, though Unicode takes them for the same`() throws {
+  @Test func `names with different bytes are different names, even if Unicode treats them as equal`() throws {
     var changeset = Changeset()
     changeset.objects = ["\u{e9}", "e\u{301}"].map { ObjectInstructions(ObjectName($0, .int(1)), [.create]) }
     let read = try Changeset(bytes: changeset.bytes)
@@ -147,7 +147,7 @@ import Testing
 
   /// A changeset may come from anybody.
   @Test(arguments: 0..<Slow.count(60, slow: 3_000))
-  func `damaged bytes are told by name, or are another changeset`(
+  func `damaged bytes are refused, or are another valid changeset`(
     number: Int
   ) throws {
     var maker = Maker(random: SeededGenerator(seed: UInt64(number)))
@@ -166,22 +166,22 @@ import Testing
     }
   }
 
-  @Test func `counts that promise more than there is take no memory`() {
-    // So many names, and none of them.
+  @Test func `counts greater than the number of items in the bytes take no memory`() {
+    // The bytes promise very many items and hold none.
     let list = [
       1, 1, 0x61, ChangesetTag.object, 0, 0, ChangesetTag.set, 0, 0, ChangesetTag.list, 0xff, 0xff, 0x03,
     ]
     for start in [[0xff, 0xff, 0xff, 0xff, 0x0f], list] as [[UInt8]] {
       #expect(throws: ChangesetDamage.self) { try Changeset(bytes: start) }
     }
-    // A run whose last number would be one too many.
+    // The last number of this run would exceed the greatest number by one.
     var bytes: [UInt8] = [1, 1, 0x61, ChangesetTag.object, 0, 0, ChangesetTag.insertRun, 0, 0, 1]
     bytes.appendVarint(UInt64(UInt32.max))
     bytes += [0, 0, 0, 0, 2, 0, 0, 0]
     #expect(throws: ChangesetDamage.self) { try Changeset(bytes: bytes) }
   }
 
-  @Test func `a path of too many steps and values that can't be named elsewhere are refused`() {
+  @Test func `paths with too many steps and values that mean nothing in other files are refused`() {
     let deep = InstructionPath("a", Array(repeating: .property("b"), count: InstructionPath.mostSteps + 1))
     for instruction in [
       .newEmbedded(deep), .set(InstructionPath("a"), .value(.typedLink(table: 1, row: 1)), isDefault: false),

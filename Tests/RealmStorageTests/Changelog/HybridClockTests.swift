@@ -4,7 +4,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct HybridClockTests {
-  @Test(arguments: 0..<50 as Range<UInt64>) func `stamps grow, whatever the time of the machine does`(
+  @Test(arguments: 0..<50 as Range<UInt64>) func `stamps grow, even if the machine's clock goes back`(
     seed: UInt64
   ) {
     var random = SeededGenerator(seed: seed)
@@ -26,11 +26,11 @@ import Testing
     }
   }
 
-  @Test func `a stamp is of the corrected time where that is later than what was seen`() {
+  @Test func `a stamp takes the corrected time if this is later than all stamps seen`() {
     var clock = HybridClock(offset: 500)
     var stamps = [clock.stamp(at: 1_000), clock.stamp(at: 1_000)]
     clock.learn(offset: -400)
-    // A time that goes back is not followed.
+    // The clock does not follow a time that goes back.
     stamps += [clock.stamp(at: 1_000), clock.stamp(at: 5_000)]
     let start: UInt64 = 1_500 << 16
     #expect(stamps.map(\.word) == [start, start + 1, start + 2, 4_600 << 16])
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `a decided stamp is later than what its writer has seen, and not far ahead of its arrival for nothing`(
+  func `a decided stamp is later than all its writer has seen, and not ahead of its arrival in vain`(
     seed: UInt64
   ) {
     var random = SeededGenerator(seed: seed)
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `the last stamp of all has none behind it, and times beyond it are that time`() {
+  @Test func `the greatest stamp has no successor, and later times give the greatest stamp`() {
     #expect(Stamp(word: .max).next == Stamp(word: .max))
     #expect(Stamp(milliseconds: .max).milliseconds == 1 << 48 - 1)
     var clock = HybridClock(last: Stamp(word: .max))

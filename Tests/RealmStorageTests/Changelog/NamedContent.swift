@@ -1,7 +1,8 @@
 import RealmStorage
 import Testing
 
-/// The objects of all tables by their names, as texts that name links by primary keys and elements by ids.
+/// The objects of all tables by their names. Their values are texts that name links by primary keys and elements by
+/// ids.
 struct NamedContent {
   var objects: [ObjectName: [String: String]] = [:]
   private let tables: [String: Table]
@@ -77,7 +78,7 @@ struct NamedContent {
     case .typedLink(let table, let row): return try text(row, try #require(ids[table]))
     case .list(let elements, _):
       let texts = try elements.map { try text($0, column) }
-      // Sets of links are in the order of their rows.
+      // Sets of links are in the order of their rows, so they are sorted here.
       return "[\((column.collection == .set ? texts.sorted() : texts).joined(separator: ", "))]"
     case .map(let map, _):
       return try zip(map.keys, map.values).map { "\($0.0): \(try text($0.1, column))" }.description

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// What is recorded on one synced file is applied to another one, and undone.
+/// Changesets that one synced file recorded are applied to another file, and undone.
 @Suite struct RecordedChangesetTests {
   private static func synced(_ path: String, key: [UInt8]?, clusterRows: Int) throws -> Database {
     var options = DatabaseOptions(encryptionKey: key)
@@ -21,7 +21,8 @@ import Testing
 
     init(_ first: Database, _ other: Database) { (self.first, self.other) = (first, other) }
 
-    /// Applies what was recorded since the last time to the other database; answers how the two differ then.
+    /// Applies the changesets recorded since the last call to the other database. Returns how the two databases differ
+    /// then.
     func follow(makingTables make: ((WriteTransaction) throws -> Void)? = nil) throws -> String? {
       let snapshot = try first.snapshot()
       let changelog = try #require(try snapshot.changelog())
@@ -52,7 +53,8 @@ import Testing
         .difference(to: NamedContent(other.snapshot()))
     }
 
-    /// Undoes the newest changesets down to one in a transaction, which is cancelled; answers how what is there then differs from what was there.
+    /// Undoes the newest changesets down to `sequence` in a transaction, which is then cancelled. Returns how the
+    /// content after the undo differs from `before`.
     func undo(to sequence: UInt64, before: NamedContent) throws -> String? {
       let snapshot = try first.snapshot()
       let changelog = try #require(try snapshot.changelog())
@@ -99,7 +101,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `changes of every kind of column are recorded, and undone`(
+  @Test(arguments: [false, true])
+  func `changes of columns of every kind are recorded, applied elsewhere and undone`(
     isEncrypted: Bool
   ) throws {
     for seed in Slow.seeds(2, slow: 60) {
@@ -116,7 +119,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `changes of objects that link to and own others are recorded, and undone`(isEncrypted: Bool) throws {
+  func `changes of objects with links and embedded objects are recorded, applied elsewhere and undone`(
+    isEncrypted: Bool
+  ) throws {
     for seed in Slow.seeds(5, slow: 300) {
       try Self.run(seed, key: isEncrypted ? Keys.first : nil, rounds: 20, make: Family.make) {
         transaction, generator in

@@ -26,9 +26,11 @@ import Testing
 
   // MARK: - Names
 
-  /// Under another name, or without one, what the tree holds would not be found.
+  /// A tree with a name that is too long, or without a name, could not be found.
   @Test(arguments: ["", String(repeating: "n", count: 256)])
-  func `a named tree without a proper name is damage to the check and to who lists the trees`(name: String)
+  func `a named tree with an empty or too long name is damage for the check and for the list of trees`(
+    name: String
+  )
     throws
   {
     let database = try Database(inMemory: "names")
@@ -60,7 +62,7 @@ import Testing
   // MARK: - Bytes that changed
 
   @Test(arguments: [nil, Keys.first])
-  func `a changed byte anywhere in what lives is found and never read as content`(key: [UInt8]?) throws {
+  func `a changed byte anywhere in a live node is found and never read as content`(key: [UInt8]?) throws {
     let storage = try MemoryStorage(name: "check")
     let bytes = try makeSmallFile(storage, key)
     let options = Database.Options(encryptionKey: key, isReadOnly: true)
@@ -83,7 +85,7 @@ import Testing
     #expect(report.findings == [])
   }
 
-  @Test func `an encrypted file larger than the memory for it is checked within that`() throws {
+  @Test func `the check of an encrypted file larger than its memory limit stays within the limit`() throws {
     let limit = 2 << 20
     let storage = try MemoryStorage(name: "check")
     let options = Database.Options(encryptionKey: Keys.first, decryptedMemory: limit)
@@ -108,7 +110,7 @@ import Testing
     let store = database.store
     let report = try IntegrityCheck.run(database.snapshot()) { _ in most = max(most, store.decryptedBytes) }
     #expect(report.isClean && report.liveBytes > 8 << 20)
-    // What is being forgotten counts until nobody reads it.
+    // Memory that is being given back counts until nobody reads it.
     #expect(most <= 3 * limit, "\(most) of \(report.liveBytes)")
     #expect(most > 0)
   }
@@ -155,7 +157,7 @@ import Testing
 
   // MARK: - Nodes that are sound one by one and wrong together
 
-  @Test func `a branch that counts wrongly is found`() throws {
+  @Test func `a branch with a wrong count is found`() throws {
     let database = try Database(inMemory: "check")
     try forge(database) { tree, editor in
       for number in 0..<60 { try tree.set([UInt8](repeating: 1, count: 20), for: TestKeys.number(number)) }
@@ -214,7 +216,7 @@ import Testing
     #expect(report.entries == 4)
   }
 
-  @Test func `a long value of another length than its leaf tells is found`() throws {
+  @Test func `a long value with another length than its leaf says is found`() throws {
     let database = try Database(inMemory: "check")
     try forge(database) { tree, editor in
       let value: [UInt8] = [1, 2, 3]
@@ -229,7 +231,7 @@ import Testing
     #expect(found == [Corruption.Finding.rows])
   }
 
-  @Test func `a tree that is no tree is found`() throws {
+  @Test func `a named tree whose root is no tree node is found`() throws {
     let database = try Database(inMemory: "check")
     try forge(database) { tree, editor in
       let value: [UInt8] = [1, 2, 3]
@@ -252,14 +254,14 @@ import Testing
     #expect(found == [Corruption.Finding.overlap])
   }
 
-  /// Commits what `body` makes of the tree "a".
+  /// Commits the changes that `body` makes to the tree "a".
   private func forge(_ database: Database, _ body: (ShapedTree, NodeEditor) throws -> Void) throws {
     let transaction = try database.beginWrite()
     try body(ShapedTree("a", of: transaction), transaction.editor)
     try transaction.commit()
   }
 
-  /// A leaf of keys of one length and empty values, in whatever order.
+  /// A leaf of keys of one length and empty values, in any order.
   private func leaf(_ keys: [[UInt8]], _ editor: NodeEditor) -> Ref {
     let arena = editor.arena
     let width = keys[0].count

@@ -4,7 +4,8 @@ import Testing
 
 @testable import RealmStorage
 
-/// What is written to a new file of one that is damaged, compared with what reading the damaged one row by row and value by value finds.
+/// Salvages damaged files into new files, and compares each new file with what reading the damaged file row by row and
+/// value by value finds.
 ///
 /// `REALM_SALVAGE=slow` damages 1,000 copies.
 @Suite struct SalvageCopyTests {
@@ -12,7 +13,7 @@ import Testing
   private static let copies = isSlow ? 500 : 25
 
   @Test(arguments: [nil, GoldenFile.key])
-  func `exactly what stands on sound nodes is in the new file`(key: [UInt8]?) throws {
+  func `the new file holds exactly the content that stands on sound nodes`(key: [UInt8]?) throws {
     let whole = try GoldenStructures.bytes(key: key, isClean: true)
     let nodes = try Self.nodes(of: whole, key)
     var generator = SeededGenerator(seed: 3)
@@ -40,7 +41,7 @@ import Testing
       #expect(IntegrityCheck.run(found).findings.isEmpty, "copy \(copy)")
       #expect(try found.tables().reduce(0) { $0 + Int($1.count) } == report.rows, "copy \(copy)")
       incomplete += report.isComplete ? 0 : 1
-      // Where the schema can't be read one by one, nothing is known to compare with.
+      // If the schemas of the damaged file can't be read, there is nothing to compare with.
       guard let damaged = source as? Snapshot, (try? damaged.schemas()) != nil else { continue }
       read += 1
       let expected = try SalvageOracle(damaged).content()
@@ -78,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `embedded rows that own each other in a ring belong to nobody`() throws {
+  @Test func `embedded rows that own each other in a ring have no owner and are left out`() throws {
     let database = try Database(inMemory: "ring")
     try database.write { transaction in
       let parts = try transaction.createTable(
@@ -86,7 +87,7 @@ import Testing
       let owners = try transaction.createTable(
         TableSchema("Owner", columns: [Column("part", .link, target: parts.schema.id)]))
       let rows = try (0..<1000).map { try parts.insert(["number": .int(Int64($0))]) }
-      // A chain of 500 that an object owns, and a ring of 500.
+      // An object owns a chain of 500 rows, and 500 other rows form a ring.
       for (row, next) in zip(rows, rows.dropFirst()) where row != rows[499] {
         try parts.set(.link(next), "next", ofRow: row)
       }
@@ -101,7 +102,10 @@ import Testing
     #expect(IntegrityCheck.run(try target.snapshot()).findings.isEmpty)
   }
 
-  @Test func `a named tree that is left out is not there, and others whose names begin so are`() throws {
+  @Test
+  func `a named tree that is left out is absent, and trees whose names begin with its name are present`()
+    throws
+  {
     let database = try Database(inMemory: "trees")
     try database.write { transaction in
       for name in ["sync.client", "sync.mine"] { try transaction.tree(name).set([1], for: [2]) }
@@ -129,10 +133,11 @@ import Testing
   }
 }
 
-/// What can be read of a version, row by row and value by value, with rows by their places in what can be read.
+/// The readable content of a version, found row by row and value by value. Links name rows by their places among the
+/// readable rows.
 private struct SalvageOracle {
   private let schemas: [TableSchema]
-  /// Those whose root can be read.
+  /// The tables whose root can be read.
   private var tables: [Table] = []
   /// The rows that are kept, by the ids of their tables.
   private var kept: [UInt32: [UInt64]] = [:]
@@ -147,7 +152,8 @@ private struct SalvageOracle {
     for id in kept.keys { kept[id]?.sort() }
   }
 
-  /// Whether it is there is known without its values. It must have its key.
+  /// The rows that exist and whose primary key, if there is one, can be read. The test for existence does not need the
+  /// values of a row.
   private static func rows(of table: Table) -> [UInt64] {
     (0..<4096 as Range<UInt64>).filter { row in
       guard (try? table.contains(row)) ?? false else { return false }
@@ -169,7 +175,7 @@ private struct SalvageOracle {
     }
   }
 
-  /// By table, the texts of its rows.
+  /// The texts of the rows of each table.
   func content() throws -> [String: [String]] {
     var content: [String: [String]] = [:]
     for schema in schemas { content[schema.name] = [] }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import RealmStorage
 
-/// One node of a file is damaged at a time, of each kind and part: all that does not stand below it is still read, and what
-/// does is told.
+/// The tests damage one node of a file at a time, of each kind and part. Everything that does not stand below the node
+/// is still read, and everything else is reported as lost.
 @Suite struct SalvageTests {
-  /// What a version holds, or what could be read of it.
+  /// The content of a version, or the part of it that could be read.
   private struct Content: Equatable {
     var rows: [String: [UInt64: [Value?]]] = [:]
     var entries: [String: [[UInt8]: [UInt8]?]] = [:]
@@ -16,14 +16,16 @@ import Testing
   private struct Node {
     var ref: Ref
     var part: FilePart
-    /// Rows or entries of the same part in the node and below it.
+    /// The keys of the rows or entries of the same part, in the node and below it.
     var keys: Set<[UInt8]> = []
-    /// Whether it stands in a column's dictionary.
+    /// Whether the node stands in a column's dictionary.
     var isOfDictionary = false
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `all is read but what stands below the damaged node, and that is told`(key: [UInt8]?) throws {
+  func `everything but the content below a damaged node is read, and the loss is reported`(key: [UInt8]?)
+    throws
+  {
     var generator = SeededGenerator(seed: 21)
     try withTemporaryPath { path in
       try Self.make(path, key)
@@ -43,7 +45,7 @@ import Testing
           Self.expect(found, losses, of: whole, without: node, kind)
         }
       }
-      // Else the sample lost what this is about.
+      // If one of these kinds is missing, the sample no longer covers all nodes.
       for kind in [
         "root of catalogue", "leaf of catalogue", "table of table Item", "keyed branch of table Item",
         "cluster of table Item", "piece of column Item.name", "piece of column Item.city",
@@ -68,7 +70,8 @@ import Testing
     case .table:
       for key in node.keys { expected.rows["Item"]?[number(key)] = nil }
       #expect(found == expected, comment)
-      // The node that a table starts from tells how many rows there are.
+      // The losses do not give the count of rows if the damaged node is the root of the table, because that node holds
+      // the count.
       let count = node.ref.kind == .table ? nil : UInt64(node.keys.count)
       #expect(losses.map(\.what) == [.rows] && losses.map(\.count) == [count], comment)
       if let count, case .rows(let keys) = losses[0].keys {
@@ -96,7 +99,7 @@ import Testing
     }
   }
 
-  /// The rows have all values but those that stand in the node.
+  /// Expects that the rows have all values except those that stand in the node.
   private static func expectCells(
     _ found: Content, _ losses: [Loss], of whole: Content, _ node: Node, _ comment: Comment
   ) {
@@ -135,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `a tree that was forged so that it leads to a node twice is not gone through twice`() throws {
+  @Test func `the salvage goes through a node once, even if a forged tree leads to it twice`() throws {
     let database = try Database(inMemory: "forged")
     try database.write { transaction in
       let tree = try transaction.tree("pairs")
@@ -257,7 +260,7 @@ import Testing
     return nodes
   }
 
-  /// Changes a bit of a node, or changes it back.
+  /// Flips a bit of a node. The second call restores it.
   private static func flip(_ path: String, _ ref: Ref) throws {
     let file = try FileHandle(forUpdating: URL(filePath: path))
     defer { try? file.close() }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SpaceReportTests {
   @Test(arguments: [nil, Keys.first], [TableModel.everything, TableModel.few])
-  func `each node counts once, for the table, column, index or tree it belongs to`(
+  func `each node counts once, for the table, column, index or tree that it belongs to`(
     key: [UInt8]?, columns: [Column]
   ) throws {
     let seed: UInt64 = 5
@@ -20,7 +20,7 @@ import Testing
         TableSchema(TableModel.name, columns: columns))
       while model.rows.count < 100 { _ = try model.insert(table, &generator) }
       for _ in 0..<40 { _ = try model.change(table, &generator) }
-      // One of them is at no end of a cluster, so that keys are stored.
+      // One of the removed rows is not at an end of its cluster, so that the cluster stores keys.
       _ = try table.remove([30, 32])
       model.remove([30, 32], table.schema)
       try transaction.createTable(TableSchema("Empty", columns: [Column("a", .string, index: .plain)]))
@@ -55,7 +55,7 @@ import Testing
       let index = try part("index \(name).\(column.name)", report)
       #expect(index.entries == UInt64(table.count) && index.space.nodes > 0)
     }
-    // What is packed is not all of the clusters: there are headers and descriptors too.
+    // Packed values are only a part of the clusters, which also have headers and descriptors.
     #expect(try packed < part("table \(name)", report).space.bytes)
     #expect(try part("column \(name).score", report).packedBytes >= UInt64(8 * table.count))
     #expect(try part("links to \(name)", report).entries > 0)

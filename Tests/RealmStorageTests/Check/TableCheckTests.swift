@@ -3,11 +3,11 @@ import Testing
 
 @testable import RealmStorage
 
-/// Tables whose nodes are sound one by one and wrong together.
+/// Tables whose nodes are sound one by one and contradict each other.
 @Suite struct TableCheckTests {
   private static let marker: Int64 = 0x1122_3344_5566_7788
 
-  @Test func `a table as the engine makes it has no findings`() throws {
+  @Test func `the check finds nothing wrong in a table that the engine made`() throws {
     let database = try Database(inMemory: "check")
     try make(database) { _, _ in }
     let report = try IntegrityCheck.run(database.snapshot())
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 1_000_000_000])
-  func `nanoseconds out of their range are found, and read as none`(nanoseconds: Int32) throws {
+  func `nanoseconds out of range are found, and read as no nanoseconds`(nanoseconds: Int32) throws {
     let database = try Database(inMemory: "check")
     var moment = Timestamp(seconds: 7)
     moment.nanoseconds = nanoseconds
@@ -35,7 +35,7 @@ import Testing
     #expect(found == [.date(Timestamp(seconds: 6, nanoseconds: 5)), .date(Timestamp(seconds: 7))])
   }
 
-  @Test func `an index that holds another value than its row is found and named`() throws {
+  @Test func `an index entry with another value than its row is found, and the index is named`() throws {
     let database = try Database(inMemory: "check")
     try make(database) { writer, editor in
       let column = try #require(writer.schema.column("number"))
@@ -46,13 +46,13 @@ import Testing
       let entry = IndexKey.encode(.int(Self.marker), of: column)
       let places = (0..<body.count - entry.count).filter { body[$0..<$0 + entry.count].elementsEqual(entry) }
       try #require(places.count == 1)
-      // Another value, that stands at the same place in the order.
+      // Writes another value, which has the same place in the order.
       editor.arena.edit(index) { $0.store(entry[7] ^ 1, at: places[0] + 7) }
     }
     try expect(database, .index, "leaf of index Person.number at offset")
   }
 
-  @Test func `a link that the index of who links does not know is found and named`() throws {
+  @Test func `a link that is missing in the index of links is found, and its column is named`() throws {
     let database = try Database(inMemory: "check")
     try make(database) { writer, _ in
       try writer.links.remove(
@@ -61,7 +61,7 @@ import Testing
     try expect(database, .link, "of links to Person at offset")
   }
 
-  @Test func `an index of who links that knows a link too many is found and named`() throws {
+  @Test func `a surplus entry in the index of links is found, and its column is named`() throws {
     let database = try Database(inMemory: "check")
     try make(database) { writer, _ in
       try writer.links.add(target: 2, table: writer.schema.id, column: friend(writer).id, source: 0)
@@ -69,10 +69,10 @@ import Testing
     try expect(database, .link, "of links to Person at offset")
   }
 
-  @Test func `a link to a row that is not there is found and its column named`() throws {
+  @Test func `a link to a row that does not exist is found, and its column is named`() throws {
     let database = try Database(inMemory: "check")
     try make(database) { writer, _ in
-      // Without its link in the index the row goes, and what links to it stays.
+      // The entry of the link is removed first. So the row goes, and the link to it stays.
       try writer.links.remove(
         target: 0, table: writer.schema.id, column: friend(writer).id, source: 1)
       #expect(try writer.remove(0))
@@ -80,7 +80,7 @@ import Testing
     try expect(database, .link, "cluster of column Person.friend at offset")
   }
 
-  @Test func `the findings of two tables are two`() throws {
+  @Test func `damage in two tables gives two findings`() throws {
     let database = try Database(inMemory: "check")
     for name in ["Person", "Animal"] {
       try make(database, name) { writer, _ in
@@ -94,7 +94,7 @@ import Testing
       "\(report.findings)".contains("links to Animal") && "\(report.findings)".contains("links to Person"))
   }
 
-  @Test func `progress goes from nothing to all`() throws {
+  @Test func `the progress of the check goes from nothing to all`() throws {
     let database = try Database(inMemory: "check")
     try make(database) { _, _ in }
     var shares: [Double] = []
@@ -102,7 +102,8 @@ import Testing
     #expect(shares == shares.sorted() && shares.last == 1)
   }
 
-  /// A table of three rows, the second linking to the first, and a tree of three entries; `forge` makes it wrong.
+  /// Makes a table of three rows, the second with a link to the first, and a tree of three entries. `forge` then
+  /// damages the table.
   private func make(
     _ database: Database, _ name: String = "Person", _ forge: (TableWriter, NodeEditor) throws -> Void
   ) throws {

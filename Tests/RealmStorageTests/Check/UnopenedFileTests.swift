@@ -4,10 +4,10 @@ import Testing
 
 @testable import RealmStorage
 
-/// What is told of a file that is not opened.
+/// Facts about a file that can be read without opening it.
 @Suite struct UnopenedFileTests {
   @Test(arguments: [nil, Keys.first])
-  func `a file tells its number, and whether it is open, without its key`(key: [UInt8]?) throws {
+  func `the id of a file, and whether the file is open, can be read without its key`(key: [UInt8]?) throws {
     try withTemporaryPath { path in
       let database = try Database(path: path, options: DatabaseOptions(encryptionKey: key))
       let number = try Database.fileID(path: path)
@@ -17,14 +17,14 @@ import Testing
       #expect(try Database.fileID(path: path) == number)
       database.close()
       #expect(try !Database.isOpen(path: path) && Database.fileID(path: path) == number)
-      // Another file at the path is another one.
+      // Another file at the same path has another id.
       #expect(try Database.removeFiles(path: path))
       try Database(path: path, options: DatabaseOptions(encryptionKey: key)).close()
       #expect(try Database.fileID(path: path) != number)
     }
   }
 
-  @Test func `what is no realm, and what is not there, has no number`() throws {
+  @Test func `a file of another kind and a missing file have no id`() throws {
     try withTemporaryPath { path in
       #expect(throws: StorageError.self) { try Database.fileID(path: path) }
       #expect(throws: StorageError.self) { try Database.isOpen(path: path) }

@@ -6,14 +6,16 @@ import Testing
 
 @Suite struct CommitGroupTests {
   @Test(arguments: [nil, Keys.first])
-  func `transactions sealed one upon another become one version, and each is told it`(key: [UInt8]?) throws {
+  func `transactions that are sealed one after another become one version, and each returns its number`(
+    key: [UInt8]?
+  ) throws {
     try withTemporaryPath { path in
       let database = try Database(path: path, options: .init(encryptionKey: key))
       var sealed: [SealedTransaction] = []
       for number in UInt8(0)..<5 {
         let transaction = try database.beginWrite()
         try transaction.tree("a").set([number], for: [number])
-        // What those before have changed is there, and changed again.
+        // The changes of the transactions before are visible, and this transaction changes the same entry again.
         try transaction.tree("a").set([number], for: [0xff])
         #expect(try transaction.tree("a").count() == UInt64(number) + 2)
         sealed.append(try transaction.seal(number == 2 ? .full : .relaxed))
@@ -33,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(3, slow: 12), [nil, Keys.first])
-  func `lines of transactions, sealed, cancelled and waited for in any order, are as a model says`(
+  func `transactions that are sealed, cancelled and awaited in any order agree with a model`(
     seed: UInt64, key: [UInt8]?
   ) throws {
     var generator = SeededGenerator(seed: seed)
@@ -43,7 +45,7 @@ import Testing
     options.spillBytes = 1 << 16
     var disk = SimulatedDisk()
     var database = try Database(creatingIn: disk, options: options)
-    // By the order of their transactions; what may be published begins with `told`.
+    // The contents, in the order of the transactions. The published version is one of those from `told` on.
     var contents = [Content()]
     var told = 0
     var sealed: [(transaction: SealedTransaction, index: Int)] = []
@@ -81,7 +83,7 @@ import Testing
     }
   }
 
-  /// A thread whose commit is to return may be what another's transaction waits for.
+  /// Another thread's transaction may wait for the thread whose commit is returning, so waiting would be a deadlock.
   @Test func `a commit does not wait for the transaction that builds on it`() throws {
     let database = try Database(inMemory: "test")
     let first = try database.beginWrite()
@@ -100,7 +102,7 @@ import Testing
     #expect(IntegrityCheck.run(snapshot).findings == [])
   }
 
-  @Test func `a transaction that changes nothing waits for what it has seen`() throws {
+  @Test func `a transaction without changes waits for the transaction whose changes it has seen`() throws {
     let database = try Database(inMemory: "test")
     let first = try database.beginWrite()
     try first.tree("a").set([1], for: [1])
@@ -111,11 +113,11 @@ import Testing
     #expect(try database.snapshot().tree("a").value(for: [1]) == [1])
   }
 
-  /// Where a file has room for its meta pages only.
+  /// The length of a file that has room for its meta pages only.
   private static let metaPages = 2 * FilePlace.page
 
   @Test(arguments: [nil, Keys.first])
-  func `where what was sealed can't be written, what builds on it fails too, and the next goes on without`(
+  func `a sealed transaction that can't be written fails with the transaction that builds on it`(
     key: [UInt8]?
   ) throws {
     try withTemporaryPath { path in
@@ -147,7 +149,8 @@ import Testing
     }
   }
 
-  @Test func `a transaction that changed nothing is told of the failure of what it has seen`() throws {
+  @Test func `a transaction without changes fails if the transaction whose changes it has seen fails`() throws
+  {
     try withTemporaryPath { path in
       _ = try Database(path: path)
       let calls = SmallDisk()
@@ -162,13 +165,13 @@ import Testing
       #expect(throws: StorageError.self) { try sealed.wait() }
       let unchanged = try open.seal()
       calls.size.store(.max, ordering: .releasing)
-      // A later version does not show what it has seen.
+      // A later version does not contain the changes that the transaction has seen.
       try database.write { try $0.tree("b").set([2], for: [2]) }
       #expect(throws: StorageError.self) { try unchanged.wait() }
     }
   }
 
-  /// Only what was synced before its meta page was written is not verified by recovery.
+  /// Recovery skips the verification only if the nodes were synced before their meta page was written. A group is not.
   @Test(arguments: [nil, Keys.first])
   func `a group of more than a mebibyte does not vouch for itself`(key: [UInt8]?) throws {
     let disk = SimulatedDisk()
@@ -176,7 +179,7 @@ import Testing
     try database.write { try $0.tree("a").set([0], for: [0]) }
     let sealed = try (UInt8(0)..<2).map { number in
       let transaction = try database.beginWrite()
-      // Chunks of 17 units in memory, and of 18 where they are encrypted.
+      // The chunks take 17 units in memory, and 18 if they are encrypted.
       for index in 0..<460 {
         let key = [number, UInt8(index >> 8), UInt8(index & 0xff)]
         try transaction.tree("a").set([UInt8](repeating: number, count: 1064), for: key)
@@ -189,7 +192,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  /// Its meta page is written after its nodes were synced, and no other names it.
+  /// The meta page of the transaction is written after its nodes were synced, and no other transaction shares the page.
   @Test func `a transaction of more than a mebibyte vouches for itself`() throws {
     let disk = SimulatedDisk()
     let database = try Database(creatingIn: disk)
@@ -219,7 +222,7 @@ import Testing
     return try #require(metas.max { $0.version.number < $1.version.number })
   }
 
-  /// A disk that takes no meta page once it is told so.
+  /// A disk that refuses meta pages while `refuses` is true.
   private final class RefusingCalls: SystemCalls {
     let refuses = Atomic(false)
 
@@ -230,7 +233,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `a meta page that can't be written fails all it would have named, and what was durable opens`(
+  func `a meta page that can't be written fails all transactions in it, and the last durable version opens`(
     key: [UInt8]?
   ) throws {
     try withTemporaryPath { path in

@@ -3,11 +3,11 @@ import Testing
 
 @testable import RealmStorage
 
-/// The shared memory that a library of the last draft of the format left in this boot.
+/// Shared memory that a library of the last draft of the format left since the last boot.
 @Suite struct EarlierControlBlockTests {
-  /// Without the mark the version whose sync failed would open, and the next sync would call it durable.
+  /// If the mark were ignored, the version whose sync failed would be opened, and the next sync would call it durable.
   @Test(arguments: [nil, Keys.first])
-  func `a failed sync that a library of the last draft has noted is not forgotten`(key: [UInt8]?) throws {
+  func `the mark of a failed sync that a library of the last draft left is respected`(key: [UInt8]?) throws {
     for layout in [ControlPlace.layout, ControlPlace.layoutOfLastDraft] {
       var generator = SeededGenerator(seed: 5)
       var disk = SimulatedDisk()

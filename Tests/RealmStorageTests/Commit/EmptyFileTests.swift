@@ -5,7 +5,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// A file of no bytes becomes a database: whole or not at all, once, and as the file was.
+/// A file of no bytes becomes a database: either completely or not at all, only once, and with the mode of the file.
 @Suite struct EmptyFileTests {
   private func mode(_ path: String) throws -> Int {
     try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `what mkstemp makes is an empty file`() throws {
+  @Test func `a file that mkstemp made is an empty file`() throws {
     try withTemporaryPath { path in
       var template = Array((path + ".XXXXXX").utf8CString)
       let descriptor = mkstemp(&template)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a link leads to the file that is filled`() throws {
+  @Test func `opening a symbolic link to an empty file fills the file that the link leads to`() throws {
     try withTemporaryPath { path in
       let target = path + ".target"
       try makeEmpty(target)
@@ -58,7 +58,9 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `who only reads is told that the file is empty, and leaves it so`(key: [UInt8]?) throws {
+  func `opening an empty file for reading only throws an error and leaves the file empty`(key: [UInt8]?)
+    throws
+  {
     try withTemporaryPath { path in
       try makeEmpty(path)
       let before = try FolderListing(around: path)
@@ -73,7 +75,9 @@ import Testing
     }
   }
 
-  @Test func `what is left of a database beside an empty file means nothing for the new one`() throws {
+  @Test func `files beside an empty file that remain from an earlier database do not affect the new one`()
+    throws
+  {
     try withTemporaryPath { path in
       do { try Database(path: path).write { try $0.tree("a").set([1], for: [1]) } }
       #expect(truncate(path, 0) == 0)
@@ -84,7 +88,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a database that was cut off while it is in use is no empty file`(isReadOnly: Bool) throws {
+  func `a database that was cut to zero bytes while it is in use is not an empty file`(isReadOnly: Bool)
+    throws
+  {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try database.write { try $0.tree("a").set([1], for: [1]) }
@@ -96,8 +102,8 @@ import Testing
     }
   }
 
-  /// Each writes what it is, whoever made the database of the file.
-  @Test func `of many that open an empty file at once nobody loses what it wrote`() throws {
+  /// Each handle writes its own entry, whichever handle made the database of the file.
+  @Test func `handles that open an empty file at the same time lose no writes`() throws {
     for round in 0..<20 {
       try withTemporaryPath { path in
         try makeEmpty(path)
@@ -115,7 +121,8 @@ import Testing
     }
   }
 
-  /// Does something in the moment before the new file is put in the place of the empty one, or just as that is refused.
+  /// Calls `meet` in the moment before the new file takes the place of the empty one, or refuses the rename with the
+  /// number that `meet` returns.
   private final class MeetingCalls: SystemCalls {
     private let meet: @Sendable () -> CInt
     let renames = Atomic(0)
@@ -130,7 +137,9 @@ import Testing
   }
 
   @Test(arguments: [ENOSPC, EXDEV, EIO])
-  func `a file that can't be put in its place leaves the empty one alone`(refusal: CInt) throws {
+  func `a new file that can't take the place of the empty one leaves the empty one alone`(refusal: CInt)
+    throws
+  {
     try withTemporaryPath { path in
       try makeEmpty(path)
       let before = try FolderListing(around: path)
@@ -142,7 +151,7 @@ import Testing
     }
   }
 
-  /// Another fills the file while the first has made its own and waits for the disk.
+  /// During the first sync, another program fills the file while the new file waits for the disk.
   private final class SlowSync: SystemCalls {
     private let path: String
     private let isDone = Atomic(false)
@@ -157,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `what another program writes to the file meanwhile is not lost`() throws {
+  @Test func `bytes that another program writes to an empty file while it is opened are not lost`() throws {
     try withTemporaryPath { path in
       try makeEmpty(path)
       #expect(throws: StorageError.notARealmFile(path: path)) {

@@ -4,9 +4,10 @@ import Testing
 
 @testable import RealmStorage
 
-/// Files that are not ours, or not of this format: each is told by name, stays as it is, and gets no company.
+/// Files of other programs or other formats. Each is refused with its name and kind, stays as it is, and no files are
+/// made beside it.
 @Suite struct ForeignFileTests {
-  /// The header of the original's files: two refs, the mark, two format numbers, a byte of zero, flags.
+  /// The header of a file of the original Realm: two refs, the mark, two format numbers, a byte of zero, flags.
   static func original(
     formats: (UInt8, UInt8), flags: UInt8, refs: [UInt64] = [512, 1024], length: Int = 4096
   ) -> [UInt8] {
@@ -40,7 +41,7 @@ import Testing
 
   // MARK: - The original's files
 
-  @Test func `a file of the original Realm is told with its format number, whatever its header looks like`()
+  @Test func `a file of the original Realm is refused with its format number, whatever its header is`()
     throws
   {
     let most = UInt64.max
@@ -65,7 +66,10 @@ import Testing
     #expect(untold.contains("without a format number"))
   }
 
-  @Test func `what looks like noise may be an encrypted file of the original, and is told so`() throws {
+  @Test
+  func `a file that looks like noise may be an encrypted file of the original Realm, and the error says so`()
+    throws
+  {
     var generator = SeededGenerator(seed: 7)
     try expectRefusal(of: generator.bytes(16_384), "noise") { path, _ in
       .notARealmFile(path: path, mayBeOriginal: true)
@@ -75,7 +79,7 @@ import Testing
       [UInt8](repeating: 0, count: 8192), Array(String(repeating: "A text. ", count: 1024).utf8),
     ]
     for bytes in others {
-      // Who gives a key may have one of the original's.
+      // A caller that gives a key may have an encrypted file of the original Realm.
       try expectRefusal(of: bytes, "\(bytes.count) bytes") { path, options in
         .notARealmFile(path: path, mayBeOriginal: options.encryptionKey != nil)
       }
@@ -85,7 +89,7 @@ import Testing
     #expect(!StorageError.notARealmFile(path: "a").description.contains("original"))
   }
 
-  @Test func `a file of ours whose id reads as the original's mark is ours`() throws {
+  @Test func `a file of this format whose id contains the mark of the original Realm is opened`() throws {
     let constants = MetaPage.Constants(
       fileID: Array("T-DB".utf8) + [UInt8](repeating: 24, count: 12), salt: [UInt8](repeating: 1, count: 16),
       isEncrypted: false, keyCheck: [UInt8](repeating: 0, count: 16))
@@ -104,7 +108,8 @@ import Testing
 
   // MARK: - Other formats
 
-  /// A small file as another format would have it: only magic, format, draft and checksum stand where they do here.
+  /// A small file as another format would have it. Only magic, format, draft and checksum have the same places as in
+  /// format 1.
   private static func file(
     ofFormat format: UInt32, draft: UInt32 = 0, pages: [Int] = [0, 1], isEncrypted: Bool = false
   ) throws -> [UInt8] {
@@ -127,13 +132,15 @@ import Testing
     }
   }
 
-  /// One page is enough to tell: who opens by the other one would write over this one.
+  /// One page of another format is enough: opening by the other page would overwrite this one.
   @Test(
     arguments: [
       [0, 0], [0, MetaPage.lastDraft - 1], [0, MetaPage.lastDraft + 1], [0, 77], [0, .max], [2, 0], [2, 4],
       [900, 1], [.max, .max],
     ] as [[UInt32]])
-  func `a file of another format is told with both numbers, never as damage`(numbers: [UInt32]) throws {
+  func `a file of another format is refused with its number and the supported one, never as damage`(
+    numbers: [UInt32]
+  ) throws {
     let (format, draft) = (numbers[0], numbers[1])
     func error(_ path: String) -> StorageError {
       format == 0
@@ -159,7 +166,7 @@ import Testing
     #expect(told.contains(format == 0 ? "realm dump --json" : "newer version"))
   }
 
-  @Test func `a page whose checksum is wrong says nothing about its format while the other page is sound`()
+  @Test func `the format number in a page with a wrong checksum is ignored if the other page is sound`()
     throws
   {
     for (place, number) in [(8, 2), (8, 0), (52, 9)] as [(Int, UInt32)] {
@@ -181,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func `what format 1 has where drafts have their number is zero`() throws {
+  @Test func `a page of format 1 with a draft number is not sound`() throws {
     var bytes = try Self.file(ofFormat: 1)
     for start in [0, 4096] {
       bytes.store(MetaPage.lastDraft, at: start + 52)
@@ -201,7 +208,7 @@ import Testing
 
   // MARK: - What else can't be opened
 
-  @Test func `a file that can't be opened stays alone`() throws {
+  @Test func `opening a file that is refused makes no files beside it`() throws {
     let plain = try Self.file(ofFormat: 1)
     let encrypted = try Self.file(ofFormat: 1, isEncrypted: true)
     var newer = plain
@@ -232,16 +239,16 @@ import Testing
     try expectRefusal(of: encrypted, "a short key", short) { _, _ in .invalidKeyLength(1) }
   }
 
-  /// What is found by reading nodes is found with the control file at hand, which goes again.
+  /// An opening that reads nodes has made the control file before it finds damage. The file is removed again.
   @Test(arguments: [false, true], [nil, Keys.first])
-  func `nodes that are damaged when it is opened leave nothing beside it`(isReadOnly: Bool, key: [UInt8]?)
+  func `opening a file with damaged nodes leaves nothing beside the file`(isReadOnly: Bool, key: [UInt8]?)
     throws
   {
     try withTemporaryPath { path in
       let source = path + ".source"
       let database = try Database(path: source, options: .init(encryptionKey: key))
       for number in 0..<3 { try database.write { try $0.tree("a").set([UInt8(number)], for: [1]) } }
-      // Copied while it is in use: all nodes are looked at.
+      // The file is copied while it is in use, so opening the copy verifies all nodes.
       var bytes = try Data(contentsOf: URL(filePath: source))
       for place in 8192..<bytes.count { bytes[place] ^= 0x55 }
       database.close()
@@ -251,7 +258,7 @@ import Testing
       let lonely = try FolderListing(around: path)
       #expect(throws: StorageError.self) { try Database(path: path, options: options) }
       #expect(try FolderListing(around: path) == lonely)
-      // What was there before stays.
+      // Files that were there before stay.
       try FileManager.default.createDirectory(
         atPath: path + ".management", withIntermediateDirectories: false)
       try Data("mine".utf8).write(to: URL(filePath: path + ".note"))
@@ -264,7 +271,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a folder, a pipe and nothing at all are no files`(isReadOnly: Bool)
+  @Test(arguments: [false, true]) func `folders, pipes and paths in missing folders can't be opened`(
+    isReadOnly: Bool
+  )
     throws
   {
     try withTemporaryPath { path in
@@ -289,7 +298,7 @@ import Testing
     }
   }
 
-  @Test func `who fails to open a file takes nothing from those that have it open`() throws {
+  @Test func `a failed opening disturbs no handle that has the file open`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path, options: .init(encryptionKey: Keys.first))
       try database.write { try $0.tree("a").set([1], for: [1]) }

@@ -12,9 +12,9 @@ import Testing
   import Musl
 #endif
 
-/// Openings that the system refuses for a reason that passes.
+/// Openings that fail because the system refuses a call for a passing reason.
 @Suite struct RecoveryFaultTests {
-  /// Has no memory, can't sync, or both.
+  /// The system has no memory for reading, can't sync, or both.
   private struct RefusingCalls: SystemCalls {
     var populating: CInt = 0
     var syncing: CInt = 0
@@ -23,7 +23,7 @@ import Testing
     func sync(_ descriptor: CInt, kind: SyncKind) -> CInt { syncing }
   }
 
-  /// Calls `body` with a file as a process leaves it that is gone.
+  /// Calls `body` with a file in the state in which a process left it that is gone.
   private func withUncleanFile(_ key: [UInt8]?, _ body: (String) throws -> Void) throws {
     try withTemporaryPath { path in
       try withTemporaryPath { original in
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first], [ENOMEM, EPERM])
-  func `a refusal that says nothing of the file loses no commit and leaves no mark`(
+  func `a passing refusal while a file is opened loses no commit and leaves no mark`(
     key: [UInt8]?, refusal: CInt
   ) throws {
     try withUncleanFile(key) { path in
@@ -57,10 +57,10 @@ import Testing
     }
   }
 
-  @Test func `what the check may not read is no damage`() throws {
+  @Test func `a node that the system refuses to read is not reported as damage`() throws {
     try withUncleanFile(nil) { path in
       do { _ = try open(path, nil, RefusingCalls()) }
-      // Cleanly closed by now: opening reads no node.
+      // The file is closed cleanly by now, so opening it reads no node.
       let database = try open(path, nil, RefusingCalls(populating: ENOMEM))
       let report = IntegrityCheck.run(try database.snapshot())
       #expect(report.findings == [])
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a file cut off under an open snapshot is told to the next one`() throws {
+  @Test func `a file that is cut off while a snapshot is open makes the next snapshot fail`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try database.write { try $0.tree("a").set([UInt8](repeating: 1, count: 70_000), for: [1]) }
@@ -82,7 +82,8 @@ import Testing
         let length = try file.seekToEnd()
         try file.truncate(atOffset: 8192)
         #expect(throws: StorageError.self) { try database.snapshot() }
-        // As it was, or what goes on reading would be stopped by the system.
+        // The file gets its old length back. Otherwise the system would stop the program when the held snapshot is
+        // read.
         try file.truncate(atOffset: length)
         try file.close()
       }

@@ -2,11 +2,12 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// A meta page whose sync failed stands in the cache, where the system takes it for clean, and not on the disk.
+/// A meta page whose sync failed stands in the cache, and not on the disk. The system treats the cached page as clean.
 @Suite struct StaleMetaPageTests {
-  /// - Parameter commits: so that the page in question is one time the first and one time the second.
+  /// - Parameter commits: The number of commits. With 1 and 2 commits, each of the two meta pages is the one in
+  ///   question.
   @Test(arguments: [1, 2], [nil, Keys.first])
-  func `a page that no sync made durable is not relied on by any later process`(
+  func `no later process relies on a meta page that no sync made durable`(
     commits: Int, key: [UInt8]?
   ) throws {
     for seed in UInt64(0)..<60 {
@@ -15,12 +16,12 @@ import Testing
       let options = Database.Options(encryptionKey: key)
       let first = try Database(creatingIn: disk, options: options)
       for number in 0..<commits { try first.write { try $0.tree("a").set([1], for: [UInt8(number)]) } }
-      // A clean close syncs once for each page: the second sync fails, and nobody lives to see it.
+      // A clean close syncs once for each page. The second sync fails, and the process dies in it.
       let syncs = disk.events.count { $0 == .syncStarted }
       disk.follow(.init(failSync: syncs + 1, diesInFailedSync: true))
       first.close()
       #expect(disk.isDead)
-      // One process recovers and closes; the next one commits what the disk may lose.
+      // One process recovers the file and closes it. The next one makes a commit that the disk may lose.
       disk = disk.afterKill(&generator)
       try Database(storage: disk, options: options).close()
       disk = disk.afterKill(&generator)

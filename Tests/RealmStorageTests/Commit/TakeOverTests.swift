@@ -4,7 +4,8 @@ import Testing
 
 @testable import RealmStorage
 
-/// A handle that writes after another process died while it wrote, and others go on reading: what the dead one left is forged in the control block.
+/// A handle writes after another process died during a write, while other handles go on reading. The tests forge the
+/// state that the dead process left in the control block.
 @Suite struct TakeOverTests {
   private func value(_ database: Database) throws -> [UInt8]? {
     try database.snapshot().tree("a").value(for: [1])
@@ -19,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `who writes after a writer that died in a transaction recovers the file`(key: [UInt8]?) throws {
+  func `the next writer recovers the file after a writer died in a transaction`(key: [UInt8]?) throws {
     try SharingTests.withHandles(2, key: key) { handles, _ in
       try set(handles[0], 1)
       let before = try handles[0].snapshot()
@@ -35,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `what a sync without an outcome was to make durable is written again`(key: [UInt8]?) throws {
+  func `the next writer writes a version again if its sync ended without a result`(key: [UInt8]?) throws {
     try SharingTests.withHandles(2, key: key) { handles, path in
       try set(handles[0], 1)
       try set(handles[0], 2, .relaxed)
@@ -47,7 +48,7 @@ import Testing
       try set(handles[1], 3)
       #expect(!block.needsRecovery && block.durable.number == block.current.number)
       #expect(block.isUnsure(unsure) && !block.isUnsure(sure))
-      // No sync has failed: what others read stays.
+      // No sync has failed, so the versions that other handles read stay.
       #expect(try read.tree("a").value(for: [1]) == [2])
       #expect(try value(handles[0]) == [3] && isWhole(handles[0]))
       for handle in handles { handle.close() }
@@ -55,11 +56,13 @@ import Testing
     }
   }
 
-  @Test func `what is written again is read by nobody before, and by all then`() throws {
+  @Test func `no handle reads a version before it is written again, and each handle reads it afterwards`()
+    throws
+  {
     try SharingTests.withHandles(2) { handles, _ in
       try set(handles[0], 1)
       try set(handles[0], 2, .relaxed)
-      // As if the sync of a full commit had not come back before its process died.
+      // This is the state if the process died before the sync of a full commit returned.
       let block = handles[0].held.block
       block.current = block.durable
       (block.inWrite, block.sync) = (true, .inFlight)
@@ -72,8 +75,8 @@ import Testing
     }
   }
 
-  /// The first one made the file longer, and is about to write zeros behind it when it takes the lock again.
-  @Test func `who takes the lock without a transaction leaves the end of the file to who wrote it`() throws {
+  /// The first handle made the file longer. It is about to write zeros behind the end when it takes the lock again.
+  @Test func `a flush without a transaction does not overwrite the end that another handle wrote`() throws {
     try SharingTests.withHandles(2) { handles, _ in
       for round in 0..<20 as Range<UInt8> {
         let bytes = [UInt8](repeating: round, count: 40_000)
@@ -86,7 +89,8 @@ import Testing
     }
   }
 
-  @Test func `who finds a failed sync begins with what is sure, and what was read beyond it expires`() throws
+  @Test func `a writer after a failed sync starts from the durable version, and newer snapshots expire`()
+    throws
   {
     try SharingTests.withHandles(2) { handles, _ in
       try set(handles[0], 1)
@@ -100,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a mark of a dead writer stays where the next one could not recover`() throws {
+  @Test func `the mark of a dead writer stays if the next writer could not recover the file`() throws {
     try SharingTests.withHandles(2) { handles, path in
       try set(handles[0], 1)
       let block = handles[0].held.block

@@ -4,11 +4,11 @@ import Testing
 
 @testable import RealmStorage
 
-/// How the objects of two databases differ.
+/// Comparisons of the objects of two databases.
 @Suite struct DatabaseComparisonTests {
   // MARK: - Objects with primary keys
 
-  /// What differs, as text: the kind, the table and the key, and the columns that differ.
+  /// The differences that the comparison finds, as texts of the kind, the table, the key and the columns that differ.
   private func found(
     from old: Snapshot, to new: Snapshot, tables: [String]? = nil, tellsValues: Bool = true
   ) throws -> [String] {
@@ -94,7 +94,8 @@ import Testing
     }
   }
 
-  @Test func `objects that exchanged their values differ, where the files store the same columns`() throws {
+  @Test func `objects that exchanged their values differ, even if both files store the same columns`() throws
+  {
     func snapshot(_ ids: [Int64]) throws -> Snapshot {
       let database = try Database(creatingIn: SimulatedDisk(), options: .init())
       try database.write { transaction in
@@ -138,7 +139,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(8, slow: 200))
-  func `objects of two files without a primary key are what they hold, as often as they are there`(
+  func `objects of two files without a primary key are paired by their values, each as often as it occurs`(
     seed: UInt64
   ) throws {
     var generator = SeededGenerator(seed: seed)
@@ -165,7 +166,8 @@ import Testing
     #expect(found == counts.filter { $0.value != 0 }, "seed \(seed)")
   }
 
-  @Test func `objects without a primary key of a file and its earlier state are paired by their rows`() throws
+  @Test func `objects without a primary key in a file and in its earlier state are paired by their rows`()
+    throws
   {
     try withTemporaryPath { path in
       let copy = path + "-copy.realm"
@@ -275,9 +277,9 @@ import Testing
 
   // MARK: - Damage
 
-  /// A file with a flipped bit is equal to the whole one, or differs, or is damaged; it never stops the program.
+  /// A file with a flipped bit is equal to the whole one, or differs, or is damaged. It never stops the program.
   @Test(arguments: [nil, Keys.first])
-  func `flipped bits are errors and no traps`(key: [UInt8]?) throws {
+  func `a flipped bit causes an error or a difference, and never stops the program`(key: [UInt8]?) throws {
     try withTemporaryPath { path in
       var generator = SeededGenerator(seed: 4)
       var model = ObjectModel()

@@ -6,7 +6,7 @@ import RealmTestSupport
 struct ObjectModel {
   typealias Object = [String: ComparedValue]
 
-  /// By primary key, which is a number of people and a text of pets.
+  /// The objects by primary key, which is a number for people and a text for pets.
   var people: [Value: Object] = [:]
   var pets: [Value: Object] = [:]
 
@@ -20,7 +20,7 @@ struct ObjectModel {
     for id in people.keys.sorted(by: Value.isBefore) { people[id] = person(&generator) }
   }
 
-  /// Some random changes.
+  /// Makes some random changes.
   mutating func change(_ generator: inout SeededGenerator) {
     for id in people.keys.sorted(by: Value.isBefore) {
       switch generator.below(12) {
@@ -109,7 +109,7 @@ struct ObjectModel {
     try transaction.createTable(TableSchema("Person", columns: columns))
   }
 
-  /// Makes the tables hold the model. Objects that are there already are changed, or removed and made again.
+  /// Makes the tables hold the model. Existing objects are changed, or removed and made again.
   func store(in transaction: WriteTransaction, isOrdered: Bool, _ generator: inout SeededGenerator) throws {
     let store = try ObjectStore(transaction)
     for (table, objects) in [(store.people, people), (store.pets, pets)] {
@@ -157,7 +157,7 @@ private struct ObjectStore {
       if case .embedded(let entries) = value, case .link(let home)? = try table.value(place, ofRow: row),
         generator.chance(60)
       {
-        // The row stays, and its values are others.
+        // The row stays and gets the other values.
         for entry in entries {
           try homes.set(
             stored(entry.value, homes.schema.column(entry.name) ?? column), entry.name, ofRow: home)

@@ -42,7 +42,7 @@ import Testing
       return ObjectInstructions(ObjectName(name(), key()), instructions)
     }
 
-    /// Each object stands in it once.
+    /// A random changeset in which each object occurs once.
     mutating func changeset(most: Int = 8) -> Changeset {
       var changeset = Changeset()
       for _ in 0..<random.below(most) {
@@ -52,7 +52,7 @@ import Testing
       return changeset
     }
 
-    /// The bytes with some of them changed, left out or added.
+    /// The bytes with some of them changed, removed or added.
     mutating func damaged(_ bytes: [UInt8]) -> [UInt8] {
       var bytes = bytes
       for _ in 0...random.below(3) {
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// The creations as a changeset has them: each object once, with all that is told of it.
+  /// The creations in the form in which a changeset has them: each object once, with all its instructions.
   private static func joined(_ objects: [ObjectInstructions]) -> [ObjectInstructions] {
     var places: [ObjectName: Int] = [:]
     var joined: [ObjectInstructions] = []
@@ -85,7 +85,7 @@ import Testing
     return joined
   }
 
-  /// Whether bytes that may be anything are no creations, or the ones that a changeset reads.
+  /// Whether the bytes are read as no creations, or as the same creations that `Changeset` reads.
   private static func isSound(_ bytes: [UInt8]) -> Bool {
     guard let created = CreatedObjects(bytes) else { return true }
     let objects = created.objects
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: 0..<Slow.count(200, slow: 20_000))
-  func `creations are those that the changeset has`(number: Int) throws {
+  func `creations have the same objects as the changeset with the same bytes`(number: Int) throws {
     var maker = Maker(random: SeededGenerator(seed: UInt64(number)))
     let changeset = maker.changeset()
     let created = try #require(CreatedObjects(changeset.bytes), "seed \(number)")
@@ -105,7 +105,7 @@ import Testing
     #expect(created.message == nil)
   }
 
-  @Test func `an object that is created twice is told twice`() throws {
+  @Test func `an object that is created twice occurs twice in the creations`() throws {
     let object = ObjectInstructions(ObjectName("T", .int(1)), [.create])
     var changeset = Changeset()
     changeset.objects = [object, object]
@@ -133,7 +133,9 @@ import Testing
     .set(InstructionPath("a", [.key("b")]), .value(.int(1)), isDefault: true),
   ]
 
-  @Test(arguments: 0..<24) func `a changeset with any other instruction is none`(index: Int) {
+  @Test(arguments: 0..<24) func `a changeset with an instruction of another kind is not read as creations`(
+    index: Int
+  ) {
     var others = Self.otherInstructions
     for value in Self.otherValues { others.append(.set(Self.path, value, isDefault: false)) }
     #expect(others.count == 24)
@@ -141,7 +143,7 @@ import Testing
     let set = Instruction.set(Self.path, .value(.int(1)), isDefault: false)
     var changeset = Changeset()
     for instructions in [[.create, other], [.create, set, other, set], [other]] as [[Instruction]] {
-      // On its own the first one of these is a creation.
+      // An object with this instruction alone is a valid creation.
       if instructions == [.create] { continue }
       for place in 0..<3 {
         changeset.objects = (0..<3).map { number in
@@ -152,7 +154,9 @@ import Testing
     }
   }
 
-  @Test func `definitions, runs of elements and objects that are not created are none`() throws {
+  @Test func `a changeset with definitions, runs of elements or uncreated objects is not read as creations`()
+    throws
+  {
     let set = Instruction.set(Self.path, .value(.int(1)), isDefault: false)
     let name = ObjectName("T", .int(1))
     for instructions in [[], [set], [set, .create]] as [[Instruction]] {
@@ -177,7 +181,7 @@ import Testing
       .insert(Self.path, next, left: Self.id, right: .none, .value(.int(2))),
     ]
     #expect(CreatedObjects(changeset.bytes) == nil)
-    // Nothing at all creates nothing.
+    // A changeset without objects is read as no creations, and bytes that are no changeset are refused.
     #expect(CreatedObjects(Changeset().bytes)?.objects == [])
     #expect(CreatedObjects([]) == nil)
   }
@@ -185,7 +189,7 @@ import Testing
   // MARK: - Damage
 
   @Test(arguments: 0..<Slow.count(40, slow: 3_000))
-  func `damaged bytes are none, or the creations that the changeset has`(number: Int) {
+  func `damaged bytes are refused, or give the creations that the changeset has`(number: Int) {
     var maker = Maker(random: SeededGenerator(seed: UInt64(number)))
     let bytes = maker.changeset(most: 4).bytes
     for end in 0..<bytes.count {
@@ -204,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `counts and lengths that promise more than there is are none`() {
+  @Test func `counts and lengths that exceed the bytes are refused`() {
     let most: [UInt8] = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]
     let tooMany: [UInt8] = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02]
     let text = ColumnType.string.rawValue
@@ -219,7 +223,7 @@ import Testing
       #expect(CreatedObjects(created + [ChangesetTag.set, 0] + number) == nil)
       #expect(CreatedObjects(created + [ChangesetTag.set, 0, 0, text] + number) == nil)
     }
-    // The place of a name that is not there, and a text that is no UTF-8.
+    // The first bytes name a class that does not exist. The others hold a text that is not UTF-8.
     #expect(CreatedObjects(start + [1, 0, ChangesetTag.create, ChangesetTag.end]) == nil)
     #expect(CreatedObjects(created + [ChangesetTag.set, 0, 0, text, 1, 0xff, ChangesetTag.end]) == nil)
     #expect(CreatedObjects(created + [ChangesetTag.set, 0, 0, text, 1, 0x62, ChangesetTag.end]) != nil)

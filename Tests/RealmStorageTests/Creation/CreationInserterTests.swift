@@ -6,7 +6,8 @@ import Testing
 @Suite struct CreationInserterTests {
   // MARK: - Two files that follow
 
-  /// Makes objects of creations, and what can't be made so by instructions; answers the names of these.
+  /// Inserts the creations. Objects that the inserter can't make are made by instructions. Returns the names of these
+  /// objects.
   private static func insert(
     _ created: CreatedObjects, _ transaction: WriteTransaction, except excepted: Set<ObjectName> = []
   ) throws -> [ObjectName] {
@@ -25,11 +26,11 @@ import Testing
   }
 
   @Test(arguments: 0..<Slow.count(50, slow: 3_000))
-  func `objects made of creations are those that instructions make one by one`(number: Int) throws {
+  func `objects that the inserter makes equal objects that instructions make one by one`(number: Int) throws {
     var generator = SeededGenerator(seed: UInt64(number))
     let context: Comment = "seed \(number)"
     let (_, parts, fast, slow) = try FollowingFiles.make(&generator)
-    // Some are there already, and some are linked to, whether or not they are.
+    // Some objects exist already, and some objects are linked to, whether or not they exist.
     let all = parts.flatMap(\.objects)
     let before = all.filter { _ in generator.chance(10) }
     let links = all.filter { _ in generator.chance(10) }.enumerated().map {
@@ -53,7 +54,7 @@ import Testing
     #expect(stopped == all.map(\.id).filter { others.contains($0) }, context)
     for part in parts { try slow.write { try $0.apply(part.objects) } }
     try FollowingFiles.compare(fast, slow, context)
-    // Once more, in one transaction: all are there.
+    // The same creations are inserted again in one transaction. All objects exist already.
     try fast.write { transaction in
       for part in parts {
         let found = try Self.insert(part, transaction)
@@ -65,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [ColumnType.int64, .string, .uuid, .objectID])
-  func `an object that was made in the same transaction is found, however it was made`(
+  func `the inserter finds an object that was made earlier in the same transaction`(
     type: ColumnType
   ) throws {
     let key: Value =
@@ -86,7 +87,7 @@ import Testing
       var inserter = try CreationInserter(created, transaction)
       let (second, end) = (try inserter.next(), try inserter.next())
       #expect(second == 1 && end == nil)
-      // Removed and made again.
+      // The object is removed and made again.
       try table.remove(try #require(try table.row(withPrimaryKey: key)))
       inserter = try CreationInserter(created, transaction)
       let again = try inserter.next()
@@ -108,7 +109,7 @@ import Testing
     ObjectInstructions(name, [.create] + values)
   }
 
-  /// A file with a class of which the object 7 is there.
+  /// A file with a class in which the object 7 exists.
   private static func things() throws -> Database {
     let database = try PlainClass.file()
     try database.write { transaction in
@@ -125,7 +126,7 @@ import Testing
     return database
   }
 
-  /// Each can't be made column by column, for the reason beside it.
+  /// Objects that can't be made column by column, each with the reason.
   private static let misfits: [(reason: String, object: ObjectInstructions)] = [
     ("it is there", creation(name(7))),
     ("it is excepted", creation(name(8), set("text", .string("a")))),
@@ -143,7 +144,7 @@ import Testing
   ]
 
   @Test(arguments: 0..<13)
-  func `it stops at what can't be made so, and goes on behind it`(index: Int) throws {
+  func `the inserter stops at an object that it can't make, and continues after it`(index: Int) throws {
     #expect(Self.misfits.count == 13)
     let (reason, misfit) = Self.misfits[index]
     let database = try Self.things()
@@ -169,7 +170,7 @@ import Testing
     #expect(try Self.nextSequence(database) == sequence, "\(reason)")
   }
 
-  @Test func `a property behind the first 64 columns is not set so`() throws {
+  @Test func `the inserter stops at an object with a property after the first 64 columns`() throws {
     let database = try PlainClass.file()
     try database.write { transaction in
       let columns = (0..<70).map { Column("p\($0)", .int64, isOptional: true) }
@@ -189,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a class that is not there, or is embedded, is an error, and the transaction is lost`() throws {
+  @Test func `a class that does not exist or is embedded is an error that ends the transaction`() throws {
     for table in ["None", "Part"] {
       let database = try Self.things()
       try database.write {
@@ -212,7 +213,7 @@ import Testing
 
   // MARK: - Links that wait
 
-  @Test func `links that wait for an object find it when it is made`() throws {
+  @Test func `links that wait for an object are resolved when the object is made`() throws {
     var generator = SeededGenerator(seed: 1)
     let columns = [Column("id", .int64, index: .unique), Column("text", .string)]
     let database = try FollowingFiles.follower(of: TableSchema(PlainClass.name, columns: columns), &generator)

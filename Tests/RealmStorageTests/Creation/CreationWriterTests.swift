@@ -4,7 +4,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct CreationWriterTests {
-  /// Which objects are told, by their keys and by what they have in some columns.
+  /// A choice of objects by their keys and their values in some columns.
   private struct Filter {
     var fields: [Int?] = []
     var isAll = false
@@ -20,7 +20,7 @@ import Testing
       "\(key) \(values)".utf8.reduce(0) { $0 &+ Int($1) } % 3 != 0
     }
 
-    /// The keys of the objects that are told, in the order of their rows.
+    /// The keys of the chosen objects, in the order of their rows.
     func told(of table: Table) throws -> [Value] {
       let key = try #require(table.schema.columns.firstIndex(where: { $0.index == .unique }))
       var keys: [Value] = []
@@ -33,13 +33,13 @@ import Testing
     }
   }
 
-  /// What a writer makes of a table.
+  /// The objects that a writer wrote, and the keys of those that it left apart.
   private struct Written {
     var objects: [ObjectInstructions] = []
     var apart: [Value] = []
   }
 
-  /// Writes the objects of a table, so many rows at a time, into changesets that are ended now and then.
+  /// Writes the objects of a table in slices of `slice()` rows, into changesets that end whenever `endsNow()` is true.
   private static func write(
     _ table: Table, _ filter: Filter, slice: () -> Int, endsNow: () -> Bool
   ) throws -> Written {
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: 0..<Slow.count(60, slow: 3_000))
-  func `what is written from columns is what the objects tell of themselves`(number: Int) throws {
+  func `creations written from columns equal the content that the objects are read with`(number: Int) throws {
     var generator = SeededGenerator(seed: UInt64(number))
     var objects = PlainClass(&generator)
     let snapshot = try objects.database(&generator).snapshot()
@@ -77,7 +77,7 @@ import Testing
     let filter = Filter(table.schema, &generator)
     let told = try filter.told(of: table)
     for most in [1, 3, 50, .max, 0] {
-      // At last slices of any sizes.
+      // In the last round the slices have random sizes.
       let written = try Self.write(table, filter) {
         most > 0 ? most : generator.chance(30) ? .max : 1 + generator.below(9)
       } endsNow: {
@@ -95,7 +95,8 @@ import Testing
     }
   }
 
-  @Test func `values of up to 1 KiB stand with the creation, and objects with longer ones are told apart`()
+  @Test
+  func `values of up to 1 KiB stand with the creation, and objects with longer values are listed apart`()
     throws
   {
     let most = ChangesetMaker.mostWithCreation
@@ -116,7 +117,7 @@ import Testing
       try table.insert(["id": .string("long data"), "data": data(most + 1)])
       try table.insert(["id": .string("in a tree of its own"), "data": data(100_000)])
       try table.insert(["id": .string("other"), "other": text(most)])
-      // A key is told with its object, however long it is.
+      // A creation has the key of its object, however long it is.
       try table.insert(["id": .string(long), "other": .string("")])
     }
     let snapshot = try database.snapshot()
@@ -135,12 +136,13 @@ import Testing
         .create, .set(InstructionPath("text"), .value(.string("")), isDefault: true),
         .set(InstructionPath("other"), .value(.string("")), isDefault: false),
       ])
-    // A default is told whatever its length: elsewhere it may be another one.
+    // A creation has the default values, whatever their length, because the default may be different elsewhere.
     let last = Instruction.set(InstructionPath("other"), .value(.string(long)), isDefault: true)
     #expect(objects.first?.instructions.last == last)
   }
 
-  @Test func `classes that link or have collections are not written so, nor classes without a key`() throws {
+  @Test func `classes with links or collections, and classes without a key, have no creation writer`() throws
+  {
     let database = try Database(inMemory: "local")
     let columns = [
       Column("link", .link), Column("any", .mixed), Column("list", .int64, collection: .list),

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RealmStorage
 
-/// Files that get the objects of another one as creations.
+/// Files that receive the objects of another file as creations.
 enum FollowingFiles {
-  /// The schema of a random class, its objects as creations, and two files that lack them.
+  /// The schema of a random class, its objects as creations, and two files that have the class without objects.
   static func make(
     _ generator: inout SeededGenerator
   ) throws -> (schema: TableSchema, parts: [CreatedObjects], one: Database, other: Database) {
@@ -35,7 +35,8 @@ enum FollowingFiles {
 
   static let linker = "Linker"
 
-  /// An empty file with the same class, whose properties stand in another order, and one that links to it.
+  /// A file without objects, with the same class, whose properties stand in another order, and with a class that links
+  /// to it.
   static func follower(
     of schema: TableSchema, _ generator: inout SeededGenerator
   ) throws -> Database {
@@ -72,7 +73,7 @@ enum FollowingFiles {
 
   // MARK: - Comparing
 
-  /// What the indexes of a class find otherwise than its rows are; nil where they agree.
+  /// The first value for which the indexes of a class find other rows than a look at each row, or nil.
   static func indexDifference(_ database: Database) throws -> String? {
     let table = try #require(try database.snapshot().table(PlainClass.name))
     for (position, column) in table.schema.columns.enumerated() where column.index != .none {
@@ -102,7 +103,7 @@ enum FollowingFiles {
     }
   }
 
-  /// The same, and what indexes find.
+  /// Compares the content as `compareContent` does, and the results of the indexes.
   static func compare(_ fast: Database, _ slow: Database, _ context: Comment) throws {
     try compareContent(fast, slow, context)
     for database in [fast, slow] {

@@ -4,7 +4,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct ObjectReadingTests {
-  /// A version that is read, and what its objects told of themselves when it was the newest.
+  /// A version that is read, and the content that its objects had when the version was the newest.
   private struct Kept {
     let reading: ObjectReading
     let contents: [ObjectName: [Instruction]]
@@ -23,7 +23,7 @@ import Testing
       (self.contents, self.values) = (contents, values)
     }
 
-    /// The first of some objects that is read otherwise.
+    /// The name of the first object that is read with another content, or nil.
     func difference(_ names: some Sequence<ObjectName>, _ properties: [String]) throws -> ObjectName? {
       for name in names {
         guard try reading.content(of: name) == contents[name],
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// Changes a synced file again and again, and reads the versions before.
+  /// Changes a synced file again and again, and reads the earlier versions.
   private static func run(
     _ seed: UInt64, _ properties: [String], make: (WriteTransaction) throws -> Void,
     change: (WriteTransaction, inout SeededGenerator) throws -> Void
@@ -46,7 +46,7 @@ import Testing
     var kept: [Kept] = []
     var seen: Set<ObjectName> = []
     for round in 0..<14 {
-      // Some are read only before this, and some only behind it.
+      // Some objects are read only before the next transaction, and some only after it.
       var late: [(Kept, [ObjectName])] = []
       for version in kept {
         let names = Array(seen).shuffled(using: &generator)
@@ -57,7 +57,7 @@ import Testing
       }
       try database.write(generator.chance(50) ? .full : .relaxed) { try change($0, &generator) }
       if generator.chance(30) {
-        // What is not committed is not read either.
+        // An open transaction does not change what a version reads.
         let transaction = try database.beginWrite()
         defer { transaction.cancel() }
         try change(transaction, &generator)
@@ -77,7 +77,9 @@ import Testing
     #expect(!seen.isEmpty)
   }
 
-  @Test func `a version tells of objects with values of every kind, whatever is written behind it`() throws {
+  @Test func `a version reads objects with values of every kind as they were, whatever is written later`()
+    throws
+  {
     for seed in Slow.seeds(3, slow: 100) {
       let properties = ["name", "optional string", "int64", "any", "list of date", "none"]
       try Self.run(seed, properties) { transaction in
@@ -108,7 +110,10 @@ import Testing
     try table.set(model.element(column, &generator), column.name, ofRow: row)
   }
 
-  @Test func `a version tells of objects that link and own others, whatever is written behind it`() throws {
+  @Test
+  func `a version reads objects with links and embedded objects as they were, whatever is written later`()
+    throws
+  {
     for seed in Slow.seeds(6, slow: 300) {
       try Self.run(seed, ["name", "age", "friend", "any", "pets"], make: Family.make) {
         transaction, generator in
@@ -118,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a version is held for as long as it is read`() throws {
+  @Test func `a version is held as long as it is read`() throws {
     let database = try PlainClass.file()
     try database.write { try Family.make($0) }
     let before = database.activeVersions
@@ -130,7 +135,7 @@ import Testing
     #expect(database.activeVersions == before)
   }
 
-  @Test func `classes that the version does not have, and keys that are none, are told by name`() throws {
+  @Test func `unknown classes and keys of a wrong type are refused with their names`() throws {
     let database = try PlainClass.file()
     try database.write { try Family.make($0) }
     let reading = try ObjectReading(database.snapshot())

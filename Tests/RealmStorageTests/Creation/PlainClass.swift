@@ -3,12 +3,12 @@ import Testing
 
 @testable import RealmStorage
 
-/// A random class whose properties have one value each and link nowhere, and random objects of it.
+/// A random class whose properties have one value each and no links, and random objects of it.
 struct PlainClass {
   static let name = "Größe"
 
   let schema: TableSchema
-  /// Some texts are used again and again, so that clusters hold codes.
+  /// True if some texts are used again and again, so that clusters hold codes.
   private let repeats: Bool
   private var made: Int64 = 0
 
@@ -66,7 +66,8 @@ struct PlainClass {
 
   // MARK: - Objects
 
-  /// A synced file with objects of the class. Some were removed again, so that clusters have holes, and columns were added when there were objects already.
+  /// A synced file with objects of the class. Some objects were removed, so that clusters have holes, and some columns
+  /// were added when objects existed already.
   mutating func database(_ generator: inout SeededGenerator) throws -> Database {
     let rows = [8, 20, 512][generator.below(3)]
     let database = try Self.file(clusterRows: rows, key: generator.chance(20) ? Keys.first : nil)
@@ -92,7 +93,7 @@ struct PlainClass {
     return database
   }
 
-  /// A new object. Properties that are left out get their defaults.
+  /// A new object. Properties that are missing here get their defaults.
   mutating func row(_ schema: TableSchema, _ generator: inout SeededGenerator) -> [String: Value] {
     made += 1
     var row: [String: Value] = [:]
@@ -128,7 +129,8 @@ struct PlainClass {
     }
   }
 
-  /// Now and then one that nearly or just does not stand with its creation, or that stands apart from its piece.
+  /// A random text. Some are just too long, or almost too long, to stand with the creation, and some stand apart from
+  /// their piece.
   private func text(_ generator: inout SeededGenerator) -> String {
     if repeats, generator.chance(80) { return "again \(generator.below(3))" }
     let letter = ["a", "é", "音", "𝄞", "e\u{301}"][generator.below(5)]

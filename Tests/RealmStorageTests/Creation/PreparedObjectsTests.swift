@@ -4,7 +4,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct PreparedObjectsTests {
-  /// Prepares objects in a transaction of their own; answers the places of those that can't be prepared.
+  /// Prepares objects in a transaction of their own. Returns the places of the objects that can't be prepared.
   @discardableResult
   private static func prepare(_ created: CreatedObjects, _ database: Database) throws -> [Int] {
     let transaction = try database.beginWrite()
@@ -14,7 +14,7 @@ import Testing
     return left
   }
 
-  /// Makes all indexes, each in a transaction; answers how many.
+  /// Makes all indexes, each in its own transaction. Returns how many.
   @discardableResult
   private static func index(_ database: Database) throws -> Int {
     var made = 0
@@ -48,7 +48,7 @@ import Testing
   // MARK: - Shown by one transaction
 
   @Test(arguments: 0..<Slow.count(50, slow: 3_000))
-  func `objects that many transactions have prepared are shown by one, as those that are made at once`(
+  func `objects that many transactions prepared and one shows equal objects that are made at once`(
     number: Int
   ) throws {
     var generator = SeededGenerator(seed: UInt64(number))
@@ -58,7 +58,7 @@ import Testing
     let links = all.filter { _ in generator.chance(10) }.enumerated().map {
       FollowingFiles.link($0, to: $1.id)
     }
-    // The class had objects once: their keys are not given again.
+    // The class had other objects earlier, so their row keys are not given again.
     let former = all.prefix(generator.below(4))
     for file in [one, other] {
       try file.write { try $0.apply(links + former) }
@@ -79,7 +79,7 @@ import Testing
     #expect(try one.snapshot().hiddenTable(PlainClass.name) == nil, context)
     for part in parts { try other.write { try $0.apply(part.objects) } }
     try FollowingFiles.compare(one, other, context)
-    // The table goes on as any other.
+    // The table can be changed like any other.
     for file in [one, other] {
       try file.write { transaction in
         let removed = all.enumerated().filter { $0.offset % 3 == 0 }.map(\.element.id)
@@ -115,7 +115,7 @@ import Testing
     return try #require(CreatedObjects(changeset.bytes))
   }
 
-  /// What `forEach` gives, as instructions that make it.
+  /// The objects that `forEach` gives, as instructions that make them.
   private static func all(_ database: Database) throws -> [ObjectInstructions] {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test(arguments: Cause.allCases)
-  private func `prepared objects of a class that has changed since can be made one by one`(
+  private func `prepared objects of a class that has changed meanwhile can be made one by one`(
     cause: Cause
   ) throws {
     let (database, expected) = (try Self.file(), try Self.file())
@@ -173,7 +173,7 @@ import Testing
     try FollowingFiles.compareContent(database, expected, "\(cause)")
   }
 
-  @Test func `objects of a class that has some, or links or collections, are not prepared`() throws {
+  @Test func `objects are not prepared for a class that has objects, links or collections`() throws {
     let things = try Self.created(0..<20)
     let full = try Self.file()
     try full.write { try $0.apply([ObjectInstructions(ObjectName("Thing", .int(100)), [.create])]) }
@@ -186,12 +186,12 @@ import Testing
       #expect(try Self.prepare(things, file) == Array(0..<20))
       #expect(try Self.classes(file).isEmpty)
     }
-    // Nor are those of a class that is not there.
+    // Objects of a class that does not exist are not prepared either.
     let empty = try PlainClass.file()
     #expect(try Self.prepare(things, empty) == Array(0..<20))
   }
 
-  @Test func `a creation that does not fit its class is left`() throws {
+  @Test func `a creation that does not fit its class is not prepared`() throws {
     let database = try Self.file()
     var changeset = Changeset()
     func add(_ key: Value, _ property: String, _ value: Value) {
@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test(arguments: [ColumnType.int64, .string, .uuid])
-  func `objects of one key are not shown, and can be made one by one`(type: ColumnType) throws {
+  func `prepared objects with equal keys are not shown, and can be made one by one`(type: ColumnType) throws {
     let columns = [Column("id", type, index: .unique), Column("text", .string, index: .plain)]
     let database = try Self.file(columns)
     var changeset = Changeset()
@@ -238,7 +238,7 @@ import Testing
     #expect(try Self.count("Thing", database) == 0)
   }
 
-  @Test func `objects that are prepared and forgotten again and again leave no space taken`() throws {
+  @Test func `objects that are prepared and forgotten again and again take no space`() throws {
     try withTemporaryPath { path in
       var options = DatabaseOptions()
       options.history = .synced
@@ -257,7 +257,7 @@ import Testing
       let report = try SpaceReport(database.snapshot())
       #expect(report.parts.allSatisfy { !$0.part.isHidden })
       #expect(report.liveBytes < 16_384)
-      // An id is never given again.
+      // The ids of the hidden tables are never given again.
       try database.write { transaction in
         let table = try transaction.createTable(TableSchema("Other", columns: Self.columns))
         #expect(table.schema.id == 14)
@@ -265,7 +265,8 @@ import Testing
     }
   }
 
-  @Test func `a transaction that prepares and shows, or prepares and forgets, leaves no hidden table`() throws
+  @Test func `a transaction that prepares objects and then shows or forgets them leaves no hidden table`()
+    throws
   {
     let database = try Self.file()
     let created = try Self.created(0..<30)
@@ -287,7 +288,7 @@ import Testing
       #expect(try Self.count("Thing", database) == (shows ? 30 : 0))
       #expect(IntegrityCheck.run(try database.snapshot()).isClean)
     }
-    // A table that is asked for in the same transaction shows them, too.
+    // A table that is asked for in the same transaction shows the objects, too.
     try database.write { transaction in
       let row = try transaction.table("Thing")?.row(withPrimaryKey: .int(7))
       #expect(row != nil)

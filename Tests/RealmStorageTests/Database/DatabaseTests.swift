@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DatabaseTests {
   @Test(arguments: [nil, Keys.first])
-  func `what a transaction wrote is there after the file was opened again`(key: [UInt8]?) throws {
+  func `the content that a transaction wrote is there after the file is opened again`(key: [UInt8]?) throws {
     try withTemporaryPath { path in
       do {
         let database = try Database(path: path, options: .init(encryptionKey: key))
@@ -58,7 +58,7 @@ import Testing
     #expect(report.entries == content.entries)
   }
 
-  @Test func `a transaction that throws leaves nothing behind`() throws {
+  @Test func `a transaction that throws changes nothing`() throws {
     struct Refused: Error {}
     let database = try Database(inMemory: "test")
     let before = database.version
@@ -79,7 +79,9 @@ import Testing
     #expect(database.version == before)
   }
 
-  @Test func `the wrong key, no key and a key too many are told apart and the file is left as it is`() throws
+  @Test
+  func `a wrong key, a missing key and a needless key are different errors and leave the file as it is`()
+    throws
   {
     try withTemporaryPath { path in
       do { _ = try Database(path: path, options: .init(encryptionKey: Keys.first)) }
@@ -121,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `a file is opened without a sync only where one of this boot has made its newest version durable`(
+  func `a file opens without a sync only if a sync since the last boot made its newest version durable`(
     key: [UInt8]?
   ) throws {
     var generator = SeededGenerator(seed: 1)
@@ -151,7 +153,7 @@ import Testing
     #expect(try database.snapshot().tree("a").count() == 3)
   }
 
-  @Test func `space that nobody can reach is used again`() throws {
+  @Test func `space that no version reaches is used again`() throws {
     let disk = SimulatedDisk()
     let database = try Database(creatingIn: disk)
     for round in 0..<300 { try database.write { try $0.tree("a").set([UInt8(round % 256)], for: [1]) } }

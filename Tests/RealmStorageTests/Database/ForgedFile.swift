@@ -2,17 +2,18 @@ import Foundation
 
 @testable import RealmStorage
 
-/// A file that another version of the library may have written: the nodes of a database, some of them changed, each vouched for
-/// by its parent.
+/// A file that another version of the library may have written. It has the nodes of a database, some of them changed,
+/// and each ref has the checksum of its changed node.
 struct ForgedFile {
-  /// A node that is about to be written: the refs of its children are those of the forged file.
+  /// A node before it is written. The refs of its children are refs into the forged file.
   struct Node {
     let kind: NodeKind
     var children: [Ref]
     var body: [UInt8]
   }
 
-  /// Copies the newest version of a database to a new file at `path`; `forge` may change each node, children before parents.
+  /// Copies the newest version of a database to a new file at `path`. `forge` may change each node; it gets children
+  /// before parents.
   static func make(
     _ path: String, from database: Database, _ forge: (inout Node, NodeEditor) throws -> Void
   ) throws {
@@ -50,7 +51,7 @@ struct ForgedFile {
     return made.ref
   }
 
-  /// Gives the catalogue named slots; `root` makes the nodes below one, null for none.
+  /// Gives the catalogue named slots. The root of a slot is the tree below it, or null for a slot without nodes.
   static func addSlots(
     _ slots: [(name: String, rule: UInt8, root: Ref)], to node: inout Node, _ editor: NodeEditor
   ) throws {
@@ -68,7 +69,7 @@ struct ForgedFile {
     node.children.append(tree)
   }
 
-  /// An ordered tree of some entries, as a named slot may have below it.
+  /// An ordered tree of some entries, of the kind that a named slot may have below it.
   static func tree(_ editor: NodeEditor) throws -> Ref {
     var tree = Ref.null
     for number in UInt8(0)..<200 {

@@ -4,16 +4,17 @@ import Testing
 
 @testable import RealmStorage
 
-/// Files whose named versions are damaged or forged. The newest version can be read and written all the same, and the name dropped.
+/// Files whose named versions are damaged or forged. The newest version can be read and written all the same, and the
+/// name can be dropped.
 @Suite struct ForgedNameTests {
-  /// The bytes behind the rule of a slot, changed.
+  /// A change of the bytes of a slot, without its rule.
   struct Forgery: CustomTestStringConvertible, Sendable {
     let testDescription: String
     var rule: UInt8 = 1
     let change: @Sendable (inout [UInt8]) -> Void
   }
 
-  /// Slots that do not tell of a version.
+  /// Slots that do not describe a version.
   static let malformed: [Forgery] = [
     Forgery(testDescription: "version 0") { $0.store(UInt64(0), at: 0) },
     Forgery(testDescription: "a version newer than the file's") { $0.store(UInt64(1) << 40, at: 0) },
@@ -31,7 +32,7 @@ import Testing
     Forgery(testDescription: "the rule of what may be ignored", rule: 0) { _ in },
   ]
 
-  /// Slots that tell of a version which is not there.
+  /// Slots that describe a version that does not exist.
   static let misleading: [Forgery] = [
     Forgery(testDescription: "another checksum") { $0[24] ^= 1 },
     Forgery(testDescription: "another place") { $0.store($0.load(UInt64.self, at: 8) + 1, at: 8) },
@@ -45,7 +46,8 @@ import Testing
     },
   ]
 
-  /// - Parameter whileOpen: also where the nodes of the version were read before.
+  /// - Parameter whileOpen: True if `body` also runs before the file is closed, when the nodes of the version have been
+  ///   read.
   private func withForged(_ forgery: Forgery, whileOpen: Bool, _ body: (Database) throws -> Void) throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
@@ -73,7 +75,7 @@ import Testing
       }
       if whileOpen { try body(database) }
       database.close()
-      // Who opens the file anew walks through it.
+      // Opening the file again walks through the forged slot.
       try body(Database(path: path))
       let again = try Database(path: path)
       #expect(try again.dropVersion(named: "forged"))
@@ -91,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: malformed)
-  func `a slot that is none of a version is damage, and can be dropped`(forgery: Forgery) throws {
+  func `a slot that describes no version is damage, and can be dropped`(forgery: Forgery) throws {
     try withForged(forgery, whileOpen: true) { database in
       let told = #expect(throws: StorageError.self) { try database.snapshot(named: "forged") }
       #expect("\(try #require(told))".contains("version/forged"))
@@ -109,7 +111,9 @@ import Testing
   }
 
   @Test(arguments: misleading)
-  func `a name of a version that is not there is told by the check, and can be dropped`(forgery: Forgery)
+  func `the check reports a name of a version that does not exist, and the name can be dropped`(
+    forgery: Forgery
+  )
     throws
   {
     try withForged(forgery, whileOpen: false) { database in

@@ -21,7 +21,7 @@ import Testing
     return database
   }
 
-  @Test func `a hidden table has a name of its own and is in no listing`() throws {
+  @Test func `a hidden table has its own namespace and is in no listing`() throws {
     try withTemporaryPath { path in
       let database = try make(path)
       let snapshot = try database.snapshot()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a hidden table is checked, told of, copied, compacted and compared as others are`() throws {
+  @Test func `a hidden table is checked, counted, copied, compacted and compared like other tables`() throws {
     try withTemporaryPath { path in
       let database = try make(path)
       let first = try database.snapshot()
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged node of a hidden table is told as such`() throws {
+  @Test func `damage in a hidden table is reported with a name that says hidden`() throws {
     try withTemporaryPath { path in
       let database = try make(path)
       try database.write { transaction in

@@ -2,13 +2,13 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Lookups of many rows, against those of one.
+/// Lookups of many rows at once, compared with lookups of single rows.
 @Suite struct RowBatchTests {
   private static let schema = TableSchema(
     "Row",
     columns: [Column("id", .int64, index: .unique), Column("number", .double), Column("text", .string)])
 
-  /// Rows with ids in no order and with gaps, of which some are removed.
+  /// Inserts rows with ids in no order and with gaps, and removes some of them.
   private func fill(_ database: Database, count: Int, _ random: inout SeededGenerator) throws {
     try database.write { transaction in
       let table = try transaction.createTable(Self.schema)
@@ -43,13 +43,13 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first], [0, 1, 700, 20_000])
-  func `many rows are found as one by one`(key: [UInt8]?, count: Int) throws {
+  func `a lookup of many rows finds the same rows as lookups one by one`(key: [UInt8]?, count: Int) throws {
     try withTemporaryPath { path in
       var random = SeededGenerator(seed: 9)
       let database = try Database(path: path, options: .init(encryptionKey: key))
       try fill(database, count: count, &random)
       let table = try #require(try database.snapshot().table("Row"))
-      // Those that are there, those between, those outside, and some twice.
+      // The ids include existing ones, missing ones between them and outside of them, and some twice.
       let wanted = (0..<3_000).map { _ in Int64.random(in: -5...Int64(3 * count + 5), using: &random) }
       var expected: [Seen] = []
       for (position, id) in wanted.enumerated() {
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `an error of the body ends the lookups`() throws {
+  @Test func `an error that the body throws ends the lookups`() throws {
     try withTemporaryPath { path in
       var random = SeededGenerator(seed: 10)
       let database = try Database(path: path)
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `keys are told group by group, from any of them on`(hasGaps: Bool) throws {
+  func `keys are read group by group, from any key on`(hasGaps: Bool) throws {
     try withTemporaryPath { path in
       var random = SeededGenerator(seed: 11)
       let database = try Database(path: path)

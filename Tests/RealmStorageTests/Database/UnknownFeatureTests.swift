@@ -4,9 +4,9 @@ import Testing
 
 @testable import RealmStorage
 
-/// Files of a later version of the library, which have what this one does not know.
+/// Files of a later version of the library, with features that this version does not know.
 @Suite struct UnknownFeatureTests {
-  /// What is forged, and how it is told; `.write` where the file can be read.
+  /// A forged feature, and its name in the error. `need` is `.write` if the file can still be read.
   struct Case: CustomTestStringConvertible, Sendable {
     let told: String
     let need: StorageError.Feature.Need
@@ -47,7 +47,7 @@ import Testing
     case indexes = 6
   }
 
-  /// - Parameter changes: of one record of the table's, the attributes that have other values, by their numbers.
+  /// - Parameter changes: The attributes of the record that have other values, by their numbers.
   private static func record(
     _ position: Int, of records: Records, _ told: String, _ need: StorageError.Feature.Need,
     _ changes: [UInt16: [UInt8]]
@@ -112,7 +112,7 @@ import Testing
     Case(told: "trees 8 of a table", need: .read, isFoundWhenRead: true) { node, editor in
       guard node.kind == .table else { return }
       node.body.store(node.body.load(UInt16.self, at: 16) | 8, at: 16)
-      // After the rows and the links.
+      // The new tree stands after the trees of the rows and of the links.
       node.children.insert(
         try ForgedFile.tree(editor), at: node.body.load(UInt16.self, at: 16).nonzeroBitCount - 1)
     },
@@ -132,7 +132,7 @@ import Testing
 
   private static let list = Value.list((0..<3000).map { .int($0) })
 
-  /// Some rows, one of which has a list that is a tree.
+  /// A database with some rows, one of which has a list that is a tree.
   private static func original() throws -> Database {
     let database = try Database(inMemory: "original")
     try database.write { transaction in
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  /// All that a file holds is read.
+  /// Reads the whole content of the file.
   private func read(_ snapshot: Snapshot) throws {
     #expect(try snapshot.tree("notes").value(for: [2]) == [1])
     let table = try #require(try snapshot.table("Thing"))
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(arguments: cases.filter { $0.need == .read && !$0.isFoundWhenRead })
-  func `a file with what must be known to read it is neither read nor written`(forged: Case) throws {
+  func `a file with a feature that readers must know is neither read nor written`(forged: Case) throws {
     try withForged(forged) { path in
       let bytes = try Data(contentsOf: URL(filePath: path))
       let told = StorageError.unknownFeature(forged.feature, path: path)
@@ -177,7 +177,7 @@ import Testing
         if forged.told.hasPrefix("slot") { #expect(throws: told) { try snapshot.treeNames() } }
         #expect(throws: told) { try snapshot.copy(to: path + ".copy") }
         #expect(throws: told) { try Salvage(snapshot) }
-        // Who finds out after a crash which version is whole takes none of its nodes for damaged.
+        // The verification after a crash takes no node of the version for damaged.
         var walk = VerificationWalk(access: database.store, end: snapshot.base.end, after: 0)
         try walk.run(snapshot.root)
         let report = IntegrityCheck.run(snapshot)
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test(arguments: cases.filter { $0.need == .write })
-  func `a file with what must be known to write it is read and not written`(forged: Case) throws {
+  func `a file with a feature that only writers must know is read and not written`(forged: Case) throws {
     try withForged(forged) { path in
       let bytes = try Data(contentsOf: URL(filePath: path))
       let told = StorageError.unknownFeature(forged.feature, path: path)
@@ -213,7 +213,9 @@ import Testing
   }
 
   @Test(arguments: cases.filter(\.isFoundWhenRead))
-  func `what is found where it is read is told there, by the check too`(forged: Case) throws {
+  func `an unknown feature deep in the file is reported by the read that meets it, and by the check`(
+    forged: Case
+  ) throws {
     try withForged(forged) { path in
       let told = StorageError.unknownFeature(forged.feature, path: path)
       let database = try Database(path: path)
@@ -229,7 +231,10 @@ import Testing
     }
   }
 
-  @Test func `a version that another process wrote is looked at before the next is begun`() throws {
+  @Test
+  func `a version that another process wrote is checked for unknown features before the next transaction`()
+    throws
+  {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try database.write { transaction in
@@ -246,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func `damage does not hide what must be known to write`() throws {
+  @Test func `damage does not hide a feature that writers must know`() throws {
     let marked: @Sendable (inout TableSchema) -> Void = {
       $0.unknown.table = [Attribute(number: 30, rule: .knownToWrite, value: [])]
     }
@@ -279,7 +284,7 @@ import Testing
     }
   }
 
-  @Test func `slots that are damaged are damage`() throws {
+  @Test func `malformed slots are reported as damage`() throws {
     let wrong: [(key: [UInt8], value: [UInt8])] = [([0xff], [0]), ([], [0]), ([1], []), ([1], [3])]
     for (key, value) in wrong {
       try withTemporaryPath { path in
@@ -291,7 +296,7 @@ import Testing
         let snapshot = try Database(path: path).snapshot()
         #expect(throws: StorageError.self) { try snapshot.table("Thing") }
         #expect(IntegrityCheck.run(snapshot).findings.count == 1)
-        // All that this version knows is salvaged.
+        // The salvage keeps everything that this version knows.
         let salvage = try Salvage(snapshot)
         #expect(salvage.tables.count == 1 && salvage.losses.isEmpty)
       }
@@ -318,7 +323,7 @@ import Testing
         let database = try Database(path: path, options: options)
         let place = try hintRoot(database.snapshot()).place
         before = try hint(database.snapshot())
-        // What stood before the slot in the file goes, so that the end of the file is emptied.
+        // The content before the slot in the file is removed, so that the nodes at the end of the file are moved.
         try database.write { try $0.tree("long").removeAll() }
         for round in UInt8(0)..<100 { try database.write { try $0.tree("notes").set([round], for: [round]) } }
         #expect(try hintRoot(database.snapshot()).place != place)
@@ -340,7 +345,7 @@ import Testing
     }
   }
 
-  /// What stands below the slot "hint".
+  /// The entries of the tree below the slot "hint".
   private func hint(_ snapshot: Snapshot) throws -> [[UInt8]] {
     var entries: [[UInt8]] = []
     let tree = Tree(contents: TreeContents(root: try hintRoot(snapshot), reader: snapshot))
@@ -357,7 +362,7 @@ import Testing
     return try #require(slots.first { $0.name == "hint" }).root
   }
 
-  @Test func `the error says what to do`() {
+  @Test func `the error for an unknown feature says what to do`() {
     let feature = StorageError.Feature("type 16", of: "column Person.photo", need: .read)
     #expect(
       StorageError.unknownFeature(feature, path: "a").description

@@ -3,7 +3,7 @@ import RealmStorage
 import Testing
 
 @Suite struct WriterReportTests {
-  @Test func `a report tells who writes, for how long, and how many threads wait`() throws {
+  @Test func `a report has the writing process, its duration and the number of waiting threads`() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
       .path
     defer { _ = try? Database.removeFiles(path: path) }
@@ -28,7 +28,8 @@ import Testing
     #expect(other.writerReport().openFor == nil && other.writerReport().waiting == 0)
   }
 
-  @Test func `a version that is held for a purpose is reported with it, until it is let go of`() throws {
+  @Test func `a version that is held for a purpose is reported with the purpose until it is released`() throws
+  {
     let database = try Database(inMemory: "purpose")
     var first: Snapshot? = try database.snapshot()
     var kept: Snapshot? = try first?.held(for: "frozen")
@@ -40,7 +41,7 @@ import Testing
     #expect(try database.pinnedVersions().isEmpty)
   }
 
-  @Test func `a transaction begins at once where nobody writes, and not at all where somebody does`() throws {
+  @Test func `a transaction that does not wait begins only if no other transaction is open`() throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
       .path
     defer { _ = try? Database.removeFiles(path: path) }

@@ -11,7 +11,9 @@ import Testing
     return (0..<count).map { _ in UInt8.random(in: 0..<values, using: &random) }
   }
 
-  @Test(arguments: 0..<60 as Range<UInt64>) func `what is compressed is expanded again`(seed: UInt64) throws {
+  @Test(arguments: 0..<60 as Range<UInt64>) func `compressed bytes expand to the original bytes`(seed: UInt64)
+    throws
+  {
     let bytes = bytes(seed)
     guard let small = Deflate.compressed(bytes) else { return }
     #expect(small.count < bytes.count)
@@ -24,14 +26,14 @@ import Testing
     }
   }
 
-  @Test func `noise is not made longer`() {
+  @Test func `incompressible bytes are not compressed`() {
     var random = SeededGenerator(seed: 1)
     #expect(Deflate.compressed((0..<1_000).map { _ in UInt8.random(in: 0...255, using: &random) }) == nil)
     #expect(Deflate.compressed([]) == nil)
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `damaged streams are refused or have the length that was asked for`(
+  func `damaged streams are refused or expand to the requested length`(
     seed: UInt64
   ) throws {
     var random = SeededGenerator(seed: seed)
@@ -43,8 +45,8 @@ import Testing
     if let found = Deflate.expanded(small, count: text.count) { #expect(found.count == text.count) }
   }
 
-  /// A stream of a megabyte of zeros says that it is short.
-  @Test func `a stream that would expand to more than is said is refused`() throws {
+  /// A stream of one megabyte of zeros is expanded with a shorter length.
+  @Test func `a stream that would expand to more bytes than requested is refused`() throws {
     let small = try #require(Deflate.compressed([UInt8](repeating: 0, count: 1 << 20)))
     #expect(small.count < 10_000 && Deflate.expanded(small, count: 100) == nil)
     #expect(Deflate.expanded(small, count: -1) == nil)

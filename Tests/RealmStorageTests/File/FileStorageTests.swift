@@ -28,7 +28,7 @@ import Testing
 
   // MARK: - Making a file
 
-  @Test func `who comes second finds the first file`() throws {
+  @Test func `creating a file that exists leaves the existing file`() throws {
     try withTemporaryPath { path in
       #expect(!FileStorage.exists(path))
       try FileStorage.create(path: path, content: [1, 2, 3])
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `a file made by many at once is that of one of them`(round: Int) throws {
+  func `a file that many threads create at once has the content of one of them`(round: Int) throws {
     try withTemporaryPath { path in
       let errors = Mutex<[StorageError]>([])
       DispatchQueue.concurrentPerform(iterations: 8) { number in
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `a file is not made where there is no folder`() throws {
+  @Test func `creating a file in a missing folder is an error`() throws {
     try withTemporaryPath { path in
       let nowhere = path + "/nowhere/test.realm"
       #expect(throws: StorageError.system(call: .open, errno: ENOENT, path: nowhere, offset: nil)) {
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a missing file is an error`(readOnly: Bool) throws {
+  func `opening a missing file is an error`(readOnly: Bool) throws {
     try withTemporaryPath { path in
       #expect(throws: StorageError.system(call: .open, errno: ENOENT, path: path, offset: nil)) {
         _ = try FileStorage(path: path, readOnly: readOnly)
@@ -82,7 +82,7 @@ import Testing
   // MARK: - Reading and writing
 
   @Test(arguments: 0..<6)
-  func `what was written is read through calls and through the mapping`(seed: UInt64) throws {
+  func `written bytes are read through calls and through the mapping`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     try Self.withStorage { storage, path in
       var model: [UInt8] = []
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `a file that outgrows its addresses keeps those in use`() throws {
+  @Test func `a file that outgrows its mapping gets a larger one, and the old mapping stays usable`() throws {
     try Self.withStorage { storage, path in
       let before = storage.mapping
       try storage.write([7], at: 100)
@@ -128,14 +128,14 @@ import Testing
 
   // MARK: - A system that does less than asked
 
-  /// Transfers a part, or nothing for a signal that came.
+  /// A system that transfers only a part of the bytes, or none because a signal interrupts the call.
   private final class ShakyCalls: SystemCalls {
     private let generator: Mutex<SeededGenerator>
     private let native = NativeSystemCalls()
 
     init(seed: UInt64) { generator = Mutex(SeededGenerator(seed: seed)) }
 
-    /// Nil for an interruption.
+    /// The number of bytes to transfer, or nil for an interruption.
     private func part(of count: Int) -> Int? {
       generator.withLock { generator in generator.chance(40) ? nil : 1 + generator.below(count) }
     }
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: 0..<10)
-  func `short counts and interruptions lose nothing`(seed: UInt64) throws {
+  func `short transfers and interruptions lose no bytes`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let bytes = generator.bytes(200_000)
     try Self.withStorage(calls: ShakyCalls(seed: seed)) { storage, path in
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  /// Notes where each call wrote.
+  /// Notes the range that each call writes.
   private final class NotingCalls: SystemCalls {
     let written = Mutex<[Range<UInt64>]>([])
 
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  /// Once it begins, gives the same answers whatever it is asked.
+  /// Once `begin()` was called, each call returns the same result, whatever its arguments.
   private final class FixedCalls: SystemCalls {
     private let transferred: Int
     private let refusal: CInt
@@ -212,7 +212,7 @@ import Testing
     func truncate(_ descriptor: CInt, to length: UInt64) -> CInt { refusal }
   }
 
-  @Test func `interruptions without an end are told`() throws {
+  @Test func `calls that are interrupted without end fail with an error`() throws {
     let calls = FixedCalls(transferred: -Int(EINTR), refusal: 0)
     try Self.withStorage(calls: calls) { storage, path in
       calls.begin()
@@ -226,7 +226,7 @@ import Testing
   }
 
   @Test(arguments: [EIO, ENOSPC])
-  func `what the system refuses is told with its call and number`(refusal: CInt) throws {
+  func `a refusal of the system is reported with its call and number`(refusal: CInt) throws {
     let calls = FixedCalls(transferred: -Int(refusal), refusal: refusal)
     try Self.withStorage(calls: calls) { storage, path in
       calls.begin()
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func `a disk that takes nothing is full`() throws {
+  @Test func `a disk that writes zero bytes is reported as full`() throws {
     let calls = FixedCalls(transferred: 0, refusal: 0)
     try Self.withStorage(calls: calls) { storage, path in
       calls.begin()
@@ -272,7 +272,7 @@ import Testing
     }
   }
 
-  @Test func `presence is shared, and seen by those who have it not`() throws {
+  @Test func `the presence lock is shared, and a handle without the lock sees that others hold it`() throws {
     try Self.withStorage { first, path in
       let second = try FileStorage(path: path, readOnly: true)
       #expect(!first.isHeldElsewhere(.presence))
@@ -302,7 +302,7 @@ import Testing
     }
   }
 
-  @Test func `all who open a file share its control words`() throws {
+  @Test func `all handles of a file share its control words`() throws {
     try Self.withStorage { first, path in
       let second = try FileStorage(path: path, readOnly: false)
       let (mine, theirs) = (try #require(first.control), try #require(second.control))
@@ -320,7 +320,7 @@ import Testing
     }
   }
 
-  /// Another process removes the database between the opening of its file and of what stands beside it.
+  /// Another process removes the database after its file is opened and before the files beside it are opened.
   private final class RemovingCalls: SystemCalls {
     private let path: String
     private let isDone = Mutex(false)
@@ -338,7 +338,7 @@ import Testing
   }
 
   @Test
-  func `who opens a database that is being removed makes it anew, and writes to no file without a name`()
+  func `opening a database that is being removed makes a new file, and no write goes to an unlinked file`()
     throws
   {
     try withTemporaryPath { path in

@@ -5,7 +5,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct GateTests {
-  @Test func `one thread at a time is inside, and each gets in as often as it asks`() {
+  @Test func `one thread at a time is inside a gate, and each thread enters as often as it asks`() {
     let gate = Gate()
     let inside = Atomic<Int>(0)
     let entries = Atomic<Int>(0)
@@ -29,7 +29,7 @@ import Testing
     #expect(!gate.tryEnter())
   }
 
-  @Test func `who waits gets in beside a thread that never rests`() {
+  @Test func `a waiting thread gets into a gate that another thread enters again and again`() {
     let gate = Gate()
     let isDone = Atomic<Bool>(false)
     let group = DispatchGroup()

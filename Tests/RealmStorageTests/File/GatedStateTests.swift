@@ -24,7 +24,7 @@ import Testing
     #expect(state.with { $0 } == [1, 2])
   }
 
-  @Test func `what a body throws is thrown, and the gate is free again`() throws {
+  @Test func `an error that the body throws is rethrown, and the gate is free again`() throws {
     struct Failure: Error {}
     let state = GatedState(1)
     #expect(throws: Failure.self) { try state.with { _ in throw Failure() } }

@@ -5,7 +5,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct SignalTests {
-  @Test func `who has seen fewer calls than there were does not wait`() {
+  @Test func `a wait that has missed a call returns at once`() {
     let signal = Signal()
     let seen = signal.count
     signal.raise(wakes: .one)
@@ -13,7 +13,7 @@ import Testing
     #expect(signal.count == seen + 1)
   }
 
-  @Test func `one call wakes all that wait`() {
+  @Test func `one call can wake all threads that wait`() {
     let signal = Signal()
     let seen = signal.count
     let waiting = Atomic<Int>(0)
@@ -36,8 +36,8 @@ import Testing
     #expect(woken.load(ordering: .relaxed) == 8)
   }
 
-  /// Each call is answered before the next: one that nobody notices would stop both for good.
-  @Test func `no call is missed, whenever it comes`() {
+  /// Each call is answered before the next one. If a thread missed a call, both threads would wait forever.
+  @Test func `no call of a signal is missed, whenever it comes`() {
     let (ping, pong) = (Signal(), Signal())
     let rounds = UInt32(20_000)
     let group = DispatchGroup()

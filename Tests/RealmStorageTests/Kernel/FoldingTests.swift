@@ -19,10 +19,10 @@ import Testing
     test.passes(text.span.bytes)
   }
 
-  /// Marks that were nonspacing in Unicode 14.0, and take room since.
+  /// Marks that were nonspacing in Unicode 14.0 and are spacing marks since.
   private static let spacingSince: Set<UInt32> = [0x1171e]
 
-  @Test func `the tables agree with what the standard library knows of each scalar they know`() {
+  @Test func `the folding tables agree with the standard library for each scalar that they know`() {
     var (compared, unassigned, skipped, wrong): (Int, Int, [UInt32], [String]) = (0, 0, [], [])
     for value in 0...UInt32(0x10ffff) {
       guard let scalar = Unicode.Scalar(value) else { continue }
@@ -33,7 +33,8 @@ import Testing
       }
       guard PlainLetters.isAssigned(scalar), scalar.properties.generalCategory != .privateUse else {
         unassigned += 1
-        // Nothing is said of it in the engine's version: it stays as it is. Most planes have nothing but these.
+        // The engine's version of Unicode has no data for the scalar, so it stays as it is. Most planes consist of such
+        // scalars.
         if value < 0x20000 || value % 199 == 0 { expect([.marks, .unicodeCase], [value]) }
         continue
       }
@@ -54,7 +55,7 @@ import Testing
     #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(20))")
   }
 
-  @Test func `what is folded stays as it is when it is folded again, and grows threefold at most`() {
+  @Test func `folding a folded text changes nothing, and folding makes a text at most three times as long`() {
     var generator = SeededGenerator(seed: 71)
     for _ in 0..<1_500 {
       let text = Self.text(&generator)
@@ -74,7 +75,7 @@ import Testing
     for _ in 0..<1_500 {
       let text = Self.text(&generator)
       for folding in [.marks, [.marks, .unicodeCase]] as [PackedTexts.Folding] {
-        // What comes between two marks that are ordered, and is dropped, keeps them apart in the decomposition alone.
+        // A dropped scalar between two ordered marks keeps them apart only in the decomposition.
         let other = text.decomposedStringWithCanonicalMapping
         let isKeptApart = text.unicodeScalars.contains { $0 == "\u{34f}" }
         if !isKeptApart {
@@ -84,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `bytes that are no UTF-8 stay as they are`() {
+  @Test func `bytes that are not UTF-8 stay as they are when they are folded`() {
     var generator = SeededGenerator(seed: 73)
     for bytes in [
       [0xff], [0xc3], [0xe1, 0x84], [0xed, 0xa0, 0x80], [0xc0, 0x80], [0xf4, 0x90, 0x80, 0x80],
@@ -105,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `tests of folded strings agree with a look at their scalars`() {
+  @Test func `tests of folded texts agree with tests scalar by scalar`() {
     var generator = SeededGenerator(seed: 74)
     var found = 0
     for _ in 0..<1_000 {
@@ -132,7 +133,7 @@ import Testing
   }
 
   @Test(arguments: [[], .unicodeCase, [.unicodeCase, .marks]] as [PackedTexts.Folding])
-  func `a pattern of a thousand stars takes no longer than the text times one part of it`(
+  func `matching a pattern of a thousand stars takes time proportional to the length of the text`(
     folding: PackedTexts.Folding
   ) {
     let stars = String(repeating: "*a", count: 1_000)
@@ -147,7 +148,7 @@ import Testing
         }
       }
     }
-    // Each takes less than a millisecond; trying each star at each place would take hours.
+    // Each match takes less than a millisecond. Trying each star at each place would take hours.
     #expect(duration < .seconds(2), "\(duration)")
   }
 
@@ -175,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func `many marks in any order are ordered in time that grows with their number`() {
+  @Test func `ordering many marks takes time in proportion to their number`() {
     var generator = SeededGenerator(seed: 75)
     let marks = ["\u{302e}", "\u{1d165}", "\u{1d16d}", "\u{16ff0}", "\u{1b44}", "\u{301}"]
     let text = "x" + (0..<200_000).map { _ in marks[generator.below(6)] }.joined()
@@ -188,7 +189,7 @@ import Testing
     #expect(duration < .seconds(2), "\(duration)")
   }
 
-  /// Letters of many kinds, marks in any order, and ASCII between them.
+  /// A text with letters of many kinds, marks in any order, and ASCII between them.
   private static func text(_ generator: inout SeededGenerator) -> String {
     let pieces =
       QuerySample.letters + [

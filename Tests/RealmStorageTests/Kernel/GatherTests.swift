@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct GatherTests {
   @Test(arguments: [0, 1, 2, 4, 8, 16, 32, 64], 0..<6)
-  func `packed values at places are those that unpacking them all gives`(width: Int, seed: Int) throws {
+  func `packed values that are gathered at places equal the unpacked values at these places`(
+    width: Int, seed: Int
+  ) throws {
     var generator = SeededGenerator(seed: UInt64(width * 100 + seed))
     let count = 1 + generator.below(512)
     let base = Int64(generator.below(1000)) - 500
@@ -22,14 +24,14 @@ import Testing
       made.bytes.span.bytes, count: places.count, width: made.width, base: made.least)
     #expect(found == expected)
     #expect(made.least == expected.min() && made.greatest == expected.max())
-    // Packed as if they had never stood among others.
+    // The result is packed as if the other values had never existed.
     let range = UInt64(bitPattern: made.greatest &- made.least)
     #expect(made.width == PackedIntegers.width(forRange: range))
     #expect(made.bytes == PackedIntegers.pack(expected, base: made.least, width: made.width))
   }
 
   @Test(arguments: [4, 8, 12, 16])
-  func `values of a fixed size at places stand one after another`(size: Int) {
+  func `gathered values of a fixed size stand one after another`(size: Int) {
     var generator = SeededGenerator(seed: UInt64(size))
     let count = 1 + generator.below(300)
     let bytes = generator.bytes(count * size)
@@ -39,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: 0..<40)
-  func `values of varying size at places keep their bytes and flags`(seed: Int) {
+  func `gathered values of varying size keep their bytes and flags`(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     let count = 1 + generator.below(200)
     let longest = 1 + generator.below(80)
@@ -53,12 +55,12 @@ import Testing
     let places = places(below: count, &generator)
     let start = generator.below(40)
     let bytes = places.flatMap { values[Int($0)] }
-    // Places are those of a larger column, of which these values are a part.
+    // The places count from the start of a larger column that contains these values.
     let first = generator.below(100)
     let shifted = places.map { $0 + UInt16(first) }
     #expect(
       Gather.length(shifted[...], from: first, words: words.span.bytes, endBits: 14) == bytes.count)
-    // No more than the room that there is, and none of what stands before.
+    // The target has exactly the room that is needed, or more, and the bytes before `start` must stay.
     let before = generator.bytes(start)
     var made = before + [UInt8](repeating: 0x5a, count: bytes.count + generator.below(20))
     let behind = made[(start + bytes.count)...].count
@@ -80,13 +82,13 @@ import Testing
     #expect(ends == expected + [0x5a5a])
   }
 
-  /// As in a node that changed after it was verified.
-  @Test func `nothing is written for values that end before they begin, or outside of their heap`() {
+  /// Such values occur in a node that changed after it was verified.
+  @Test func `nothing is written for values that end before they begin or outside of their heap`() {
     for ends: [UInt16] in [[20, 10, 26], [20, 19, 26], [5, 200, 300], [5, 27, 26]] {
       let heap = [UInt8](repeating: 1, count: 26)
       var target = [UInt8](repeating: 0x5a, count: 120)
       var words = [UInt16](repeating: 0, count: 2)
-      // Room in the middle, so that what is written before it or behind it is seen.
+      // The room is in the middle of the target, so that a write before or behind it is noticed.
       let answer = target.withUnsafeMutableBytes { target in
         cp_gather_values(ends, 14, heap, heap.count, [1, 2], 2, 0, target.baseAddress! + 60, 16, 0, &words)
       }
@@ -95,7 +97,7 @@ import Testing
     }
   }
 
-  /// Some of them, in order; at least one.
+  /// Some of the places in ascending order, at least one.
   private func places(below count: Int, _ generator: inout SeededGenerator) -> [UInt16] {
     let share = 1 + generator.below(100)
     let places = (0..<UInt16(count)).filter { _ in generator.chance(share) }

@@ -5,7 +5,9 @@ import Testing
 
 @Suite struct PlacesTests {
   @Test(arguments: 0..<40)
-  func `places of numbers without a bit are added in order, wherever the numbers are`(seed: UInt64) {
+  func `the places of numbers whose bit is not set are appended in order, wherever the numbers are`(
+    seed: UInt64
+  ) {
     var generator = SeededGenerator(seed: seed)
     let bits = (0..<generator.below(20)).map { _ in generator.next() & generator.next() }
     let base = generator.chance(50) ? UInt64(generator.below(1000)) : generator.next()

@@ -4,7 +4,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct SortedIntegersTests {
-  /// Ascending numbers: without gaps, evenly apart, at random, in clumps.
+  /// Ascending numbers: without gaps, evenly apart, random, or in clumps.
   private static func ascending(_ count: Int, below limit: UInt64, _ generator: inout SeededGenerator)
     -> [UInt64]
   {
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `a search finds what going through all finds`(seed: UInt64) {
+  func `a search in sorted integers finds the same as a look at each`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<400 {
       let count = 1 + generator.below(80)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 8, 16, 32, 64])
-  func `a packed value is found, and no other`(width: Int) {
+  func `a search finds each packed value, and no other value`(width: Int) {
     var generator = SeededGenerator(seed: UInt64(width))
     let limit = width == 64 ? UInt64.max : 1 << UInt64(width)
     for _ in 0..<200 {
@@ -70,7 +70,7 @@ import Testing
     return SortedIntegers.ascend(bytes.span.bytes, count: numbers.count, width: width)
   }
 
-  @Test func `of width 0 a value is its place`() {
+  @Test func `with width 0 each value equals its place`() {
     let none: [UInt8] = []
     let found = [7, 8, .max].map { SortedIntegers.find($0, in: none.span.bytes, count: 8, width: 0) }
     #expect(found == [7, nil, nil])

@@ -6,11 +6,11 @@ import Testing
 @Suite struct TextMakerTests {
   private func text(_ bytes: [UInt8]) -> String? { TextMaker().text(bytes.span.bytes) }
 
-  @Test func `the layout of short texts is the known one`() {
+  @Test func `the layout of short texts in memory is the known layout`() {
     #expect(TextMaker.knowsLayout)
   }
 
-  @Test func `what is no UTF-8 is no text`() {
+  @Test func `bytes that are not UTF-8 give no text`() {
     for text in ["", "a", "é", "漢", "🙂", "12345678é🙂", String(repeating: "ü", count: 30)] {
       let bytes = Array(text.utf8)
       #expect(self.text(bytes) == text)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `texts of every length are those that the standard library makes, and are used like them`() {
+  @Test func `texts of every length equal the texts that the standard library makes, and behave like them`() {
     var generator = SeededGenerator(seed: 60)
     let letters = ["a", "Z", "0", " ", "\0", "~", "é", "漢", "🙂", "e\u{301}"]
     for length in 0..<20 {

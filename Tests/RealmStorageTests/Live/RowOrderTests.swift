@@ -3,8 +3,10 @@ import RealmTestSupport
 import Testing
 
 @Suite struct RowOrderTests {
-  /// Random changes of orders of some chunks: what is told leads from one to the other, and is as little as can be.
-  @Test(arguments: 1...20 as ClosedRange<UInt64>) func `an order with what is told of it is the other one`(
+  /// Random changes of orders of some chunks. The reported changes lead from one order to the other, and are as few as
+  /// possible.
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func `the reported changes of an order lead to the new order`(
     seed: UInt64
   ) {
     var random = SeededGenerator(seed: seed)
@@ -15,7 +17,7 @@ import Testing
     var next = UInt64(count)
     for _ in 0..<15 {
       let (before, beforeRows) = (order, rows)
-      // Removals and insertions at random places, often at the borders of chunks.
+      // The places of removals and insertions are random, often at the borders of chunks.
       func place(_ end: Int) -> Int {
         let near = Int.random(in: 0...8, using: &random) * 512 + Int.random(in: -1...1, using: &random)
         return Bool.random(using: &random) ? min(max(near, 0), end) : Int.random(in: 0...end, using: &random)
@@ -70,7 +72,7 @@ import Testing
       let fewest = ListChanges(from: oldRows, to: newRows)
       #expect(changes.deletions.count <= fewest.deletions.count, "seed \(seed)")
     }
-    // Where rows that stayed stood before.
+    // The old position of each row that stayed must be right.
     var stayed = 0
     for position in newRows.indices {
       let old = changes.oldPosition(of: position)
@@ -84,9 +86,9 @@ import Testing
   }
 
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
-  func `the positions of many growing rows are those of each`(seed: UInt64) {
+  func `the positions of many ascending rows equal the position of each row alone`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    // Few gaps leave chunks whose keys can be counted.
+    // Few gaps give chunks whose keys are consecutive.
     let gaps = [1, 2, 500, 100_000].randomElement(using: &random)!
     var rows: [UInt64] = []
     var key: UInt64 = UInt64.random(in: 0..<10, using: &random)
@@ -99,7 +101,7 @@ import Testing
     #expect(RowOrder(rows).positions(ofAscending: asked) == asked.compactMap { places[$0] }, "seed \(seed)")
   }
 
-  @Test func `one element that moves over many is one that goes and one that comes`() {
+  @Test func `a row that moves over many others is reported as one deletion and one insertion`() {
     let rows = (0..<5_130).map { UInt64($0) }
     let order = RowOrder(rows)
     var moved = rows

@@ -22,7 +22,7 @@ import Testing
     return count
   }
 
-  /// Few different bytes, those beside the sign bit among them.
+  /// Random bytes of a few kinds, including those next to the sign bit.
   private func word(_ generator: inout SeededGenerator, below limit: Int) -> [UInt8] {
     let alphabet: [UInt8] = [0, 1, 0x7f, 0x80, 0xff]
     let length = generator.below(limit)
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: 0..<8)
-  func `order and common start are those of plain arrays`(seed: UInt64) {
+  func `order and common prefix of bytes are those of plain arrays`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<300 {
       let start = word(&generator, below: 20)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `nothing comes before anything`() {
+  @Test func `empty bytes come before all others`() {
     let order = compare([], [0])
     let same = compare([], [])
     let common = commonPrefix([], [0])
@@ -54,7 +54,7 @@ import Testing
     #expect(common == 0)
   }
 
-  @Test func `a copy has the same bytes`() {
+  @Test func `a copy of raw bytes has the same bytes`() {
     let bytes = [UInt8](0..<100)
     let copy = bytes.span.bytes.array
     #expect(copy == bytes)

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: 0..<6)
-  func `the instruction and the tables agree`(seed: UInt64) {
+  func `the processor's instruction and the tables give the same checksum`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let bytes = generator.bytes(4096 + 8)
     for length in stride(from: 0, through: 4096, by: 8) {
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: 0..<8)
-  func `a sector of another content changes both halves of the checksum`(seed: UInt64) {
+  func `other content in one sector changes both halves of the checksum`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let bytes = generator.bytes(4096)
     let whole = checksum(bytes)

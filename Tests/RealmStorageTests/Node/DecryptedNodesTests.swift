@@ -11,7 +11,8 @@ import Testing
     let finished = Atomic<Int>(0)
   }
 
-  /// What the node at `unit` holds: told from its place alone, unlike its neighbours, never zero.
+  /// The content of the node at `unit`. It depends on the place alone, differs from the neighbours, and has no zero
+  /// bytes.
   private static func content(at unit: UInt64) -> [UInt8] {
     let page = unit / 64
     let count = page % 20 == 0 ? 262_000 : 1000 + Int(page * 7919 % 40_000)
@@ -24,7 +25,7 @@ import Testing
     return view.bytes(at: 8, count: expected.count).compare(expected.span.bytes) == 0
   }
 
-  /// Reads both while views of both are held.
+  /// Reads both nodes while views of both are held, and compares their contents.
   private static func areWhole(
     _ first: Ref, _ second: Ref, in store: NodeStore, below end: UInt64
   ) throws(StorageError) -> Bool {
@@ -37,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: 0..<3)
-  func `threads that read more than fits in memory see the right bytes`(seed: UInt64) throws {
+  func `threads that read more nodes than fit in memory see the right bytes`(seed: UInt64) throws {
     let file = try NodeFile(key: Keys.first, decryptedLimit: 1 << 20)
     var written: [Ref] = []
     for _ in 0..<150 {
@@ -68,7 +69,7 @@ import Testing
     #expect(right == 600)
   }
 
-  @Test func `what does not fit in memory is unsealed anew`() throws {
+  @Test func `nodes that do not fit in memory are unsealed again`() throws {
     let file = try NodeFile(key: Keys.first, decryptedLimit: 1 << 20)
     let content = [UInt8](repeating: 5, count: 60_000)
     var refs: [Ref] = []
@@ -112,7 +113,9 @@ import Testing
     #expect(resident <= 32)
   }
 
-  @Test func `while a reader stays nothing goes, and what is read again is kept`() throws {
+  @Test func `no decrypted node is dropped while a reader stays, and nodes that are read again are kept`()
+    throws
+  {
     let (chunk, count) = (DecryptedNodes.chunk, 64)
     let nodes = try #require(DecryptedNodes(size: count * chunk, limit: 16 * chunk))
     let memory = try #require(Mapping.anonymous(SeenNodes.size(forBytes: count * chunk)))
@@ -128,7 +131,7 @@ import Testing
       nodes.memory.base.load(fromByteOffset: index * chunk, as: UInt8.self) == 1
     }
     let reader = nodes.enter()
-    // Many times over, so that each is forgotten and kept again while the reader stays.
+    // Each node is filled many times, so that it is dropped and kept again while the reader stays.
     for _ in 0..<20 { for index in 0..<count { fill(index) } }
     #expect(nodes.residentBytes == count * chunk)
     #expect((0..<count).allSatisfy(isThere))

@@ -16,7 +16,9 @@ import Testing
     return node.ref
   }
 
-  @Test(arguments: 0..<4) func `the room of what was freed together goes to nodes of any size`(seed: UInt64)
+  @Test(arguments: 0..<4) func `the room of nodes that were freed together is used for nodes of any size`(
+    seed: UInt64
+  )
     throws
   {
     var generator = SeededGenerator(seed: seed)
@@ -39,7 +41,7 @@ import Testing
     try expect(arena, toHold: kept)
   }
 
-  @Test(arguments: 0..<4) func `what is alive behind a mark keeps its room`(seed: UInt64) throws {
+  @Test(arguments: 0..<4) func `live nodes behind a mark keep their room`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let arena = try Self.arena()
     var kept: [(ref: Ref, count: Int)] = []

@@ -9,7 +9,7 @@ import Testing
       key: (0..<64).map { UInt8($0) }, salt: (0..<16).map { UInt8($0) }, fileID: (0..<16).map { UInt8($0) })
   }
 
-  /// The nonce of a node that is sealed, which is found to be what it was when it is unsealed.
+  /// Seals a node, unseals it, and expects its content to be the same. Returns the nonce.
   private static func seal(_ content: [UInt8], unit: UInt64, _ sealing: inout NodeCipher.Sealing) throws
     -> [UInt8]
   {
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `nodes of a commit are messages that the file's key opens, and no two have a nonce in common`(
+  func `the file's key opens all nodes of a commit, and no two nodes have the same nonce`(
     seed: UInt64
   )
     throws
@@ -48,7 +48,7 @@ import Testing
       for unit in 0..<count {
         let content = generator.bytes(8 * (1 + generator.below(600)))
         let nonce = try Self.seal(content, unit: UInt64(128 + unit), &sealing)
-        // One key is derived for all.
+        // One key is derived for all nodes of a commit.
         #expect(Array(nonce.prefix(16)) == first ?? Array(nonce.prefix(16)))
         first = Array(nonce.prefix(16))
         drawn.append(nonce)

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `a node that is damaged after it was looked at first is not copied under a checksum of its own`(
+  func `a node that is damaged after its first verification is not copied with a new checksum`(
     key: [UInt8]?
   ) throws {
     let file = try NodeFile(key: key)
@@ -32,7 +32,9 @@ import Testing
     #expect(throws: Never.self) { try editor.copy(ref, children: []) }
   }
 
-  @Test func `a copy has the children it is given, and no other number of them`() throws {
+  @Test func `a copy of a node has the children it is given, and another number of children is refused`()
+    throws
+  {
     let file = try NodeFile(key: nil)
     let (first, second) = try (
       file.writeChunk([1, 2, 3], birth: 3), file.writeChunk([4, 5, 6], birth: 3)

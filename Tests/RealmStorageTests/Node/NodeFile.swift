@@ -1,10 +1,10 @@
 @testable import RealmStorage
 
-/// Nodes written one by one to a file in memory, as a commit writes them, and read back.
+/// A file in memory to which nodes are written one by one, as a commit writes them, and from which they are read.
 final class NodeFile {
   let storage: any Storage
   let store: NodeStore
-  /// Where the next node goes that is given no page.
+  /// The page of the next node that is written without a given page.
   private(set) var nextPage = 2
   private let cipher: NodeCipher?
   private let arena: NodeArena
@@ -32,12 +32,12 @@ final class NodeFile {
       key: key, salt: [UInt8](repeating: 1, count: 16), fileID: [UInt8](repeating: fileID, count: 16))
   }
 
-  /// The same file with nothing verified yet.
+  /// The same file, opened anew, so that no node is verified yet.
   func reopened() throws -> NodeFile { try NodeFile(storage: storage, cipher: cipher) }
 
   // MARK: - Writing
 
-  /// Writes a node; `forge` may change its bytes before the ref vouches for them.
+  /// Writes a node. `forge` may change its bytes before the checksum for the ref is computed.
   func write(
     _ kind: NodeKind, body: [UInt8], children: [Ref] = [], birth: UInt64, page: Int? = nil,
     forging forge: (UnsafeMutableRawBufferPointer) -> Void = { _ in }
@@ -81,14 +81,14 @@ final class NodeFile {
 
   // MARK: - Reading
 
-  /// A node's bytes as they stand in the file.
+  /// The bytes of a node as they stand in the file.
   func raw(_ ref: Ref) throws -> [UInt8] {
     try storage.read(store.extent(ofLength: ref.length), at: ref.offset)
   }
 
   func overwrite(_ bytes: [UInt8], at offset: UInt64) throws { try storage.write(bytes, at: offset) }
 
-  /// The bytes of a chunk, or of the chunks below a chunk branch.
+  /// The bytes of a chunk, or of all chunks below a chunk branch.
   func content(of ref: Ref) throws -> [UInt8] {
     let end = try storage.length()
     let access = store.access(below: end)
@@ -101,7 +101,7 @@ final class NodeFile {
     return try access.children(of: ref)
   }
 
-  /// What is wrong with the node that `ref` names; nil for a whole one.
+  /// The fault of the node that `ref` names, or nil for a whole node.
   func finding(_ ref: Ref, below limit: UInt64 = .max) throws -> Corruption.Finding? {
     let end = min(limit, try storage.length())
     let access = store.access(below: end)

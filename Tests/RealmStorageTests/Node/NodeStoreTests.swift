@@ -4,16 +4,16 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct NodeStoreTests {
-  /// A word of a ref's length.
+  /// The unit of the length field in a ref: one word of 8 bytes.
   private static let lengthWord = UInt64(1) << 42
 
-  /// What a node is refused for when its bytes are not those its ref vouches for.
+  /// The finding for a node whose bytes differ from those that its ref vouches for.
   private func damage(_ key: [UInt8]?) -> Corruption.Finding { key == nil ? .checksum : .authentication }
 
   // MARK: - Whole nodes
 
   @Test(arguments: 0..<4, [nil, Keys.first])
-  func `a written node reads back`(seed: UInt64, key: [UInt8]?) throws {
+  func `a written node reads back unchanged`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     let file = try NodeFile(key: key)
     var lengths = [0, 1, 8, 40, 4072, 4096, Ref.maximumLength - 24]
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `who has read many nodes says once that more are to come`(key: [UInt8]?) throws {
+  func `a reader of many nodes tells the storage once that many more reads follow`(key: [UInt8]?) throws {
     let storage = try CountingStorage()
     let file = try NodeFile(storage: storage, cipher: NodeFile.cipher(key, fileID: 2))
     let refs = try (0..<200).map { try file.writeChunk([UInt8($0)], birth: 1) }
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: 0..<3, [nil, Keys.first])
-  func `a torn node is told from a whole one`(seed: UInt64, key: [UInt8]?) throws {
+  func `a torn node is told apart from a whole one`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     let file = try NodeFile(key: key)
     let old = try file.raw(file.writeChunk(generator.bytes(8000), birth: 1, page: 2))
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `a recycled page is verified anew`(key: [UInt8]?) throws {
+  func `a node on a recycled page is verified again`(key: [UInt8]?) throws {
     let file = try NodeFile(key: key)
     let first = try file.writeChunk([UInt8](repeating: 1, count: 100), birth: 3, page: 2)
     #expect(try file.finding(first) == nil)
@@ -115,7 +115,7 @@ import Testing
 
   // MARK: - Wrong refs
 
-  /// Refs that start where `ref` does, or beside it, and tell something else of the node.
+  /// Refs that start at the place of `ref` or beside it, and describe another node.
   private func wrongRefs(for ref: Ref) -> [Ref] {
     var refs: [Ref] = []
     func addPlace(_ place: UInt64) {
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `a ref that tells something else of its node is refused`(key: [UInt8]?) throws {
+  func `a ref that describes another node than the one at its place is refused`(key: [UInt8]?) throws {
     let file = try NodeFile(key: key)
     let ref = try file.writeChunk([UInt8](0..<200), birth: 7, page: 3)
     _ = try file.writeChunk([UInt8](1...200), birth: 7)
@@ -177,7 +177,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `a refused ref leaves the node that stands there readable`(key: [UInt8]?) throws {
+  func `a refused ref leaves the node at its place readable`(key: [UInt8]?) throws {
     let file = try NodeFile(key: key)
     let ref = try file.writeChunk([UInt8](0..<200), birth: 7)
     #expect(try file.finding(ref) == nil)
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `a ref out of the file is refused`(key: [UInt8]?) throws {
+  func `a ref to a place outside of the file is refused`(key: [UInt8]?) throws {
     let file = try NodeFile(key: key)
     let ref = try file.writeChunk([UInt8](0..<200), birth: 7)
     let units = try file.storage.length() / 64
@@ -203,14 +203,14 @@ import Testing
     #expect(try file.finding(across) == .place)
     #expect(try file.finding(.null) == .place)
     let end = ref.offset + UInt64(file.store.extent(ofLength: ref.length))
-    // Where nodes end is told to the unit.
+    // The end of a node is checked to the unit.
     #expect(try file.finding(ref, below: end - UInt64(Ref.unit)) == .place)
     #expect(try file.finding(ref, below: end) == nil)
   }
 
   // MARK: - Sealed nodes out of place
 
-  @Test func `sealed nodes that changed places are refused`() throws {
+  @Test func `sealed nodes that exchanged their places are refused`() throws {
     let file = try NodeFile(key: Keys.first)
     let first = try file.writeChunk([UInt8](repeating: 1, count: 100), birth: 3)
     let second = try file.writeChunk([UInt8](repeating: 2, count: 100), birth: 3)
@@ -245,7 +245,7 @@ import Testing
   // MARK: - Forged nodes
 
   @Test(arguments: [nil, Keys.first])
-  func `a child that is younger than its parent or not below it is refused`(key: [UInt8]?) throws {
+  func `a child that is younger than its parent, or not of a lower level, is refused`(key: [UInt8]?) throws {
     let file = try NodeFile(key: key)
     let child = try file.writeChunk([1], birth: 5)
     let other = try file.writeChunk([2], birth: 4)
@@ -335,7 +335,7 @@ import Testing
 
   // MARK: - Nodes seen
 
-  @Test func `a verified node vouches for no other`() throws {
+  @Test func `a verified node does not make other refs verified`() throws {
     let memory = try #require(Mapping.anonymous(SeenNodes.size(forBytes: 1 << 20)))
     defer { withExtendedLifetime(memory) {} }
     let seen = SeenNodes(memory)
@@ -351,7 +351,7 @@ import Testing
     #expect(!seen.contains(unit: 130, birth: 6))
   }
 
-  @Test func `a recycled page starts with nothing verified`() throws {
+  @Test func `a recycled page starts without verified nodes`() throws {
     let memory = try #require(Mapping.anonymous(SeenNodes.size(forBytes: 1 << 20)))
     defer { withExtendedLifetime(memory) {} }
     let seen = SeenNodes(memory)
@@ -366,11 +366,11 @@ import Testing
     #expect(seen.contains(unit: 200, birth: 6))
   }
 
-  @Test func `a node without children is looked at before it is copied into a transaction`() throws {
+  @Test func `a node without children is verified before it is copied into a transaction`() throws {
     for isForged in [false, true] {
       let file = try NodeFile(key: nil)
       let arena = NodeArena(refWidth: file.store.refWidth, capacity: 1 << 24)
-      // Two values; the second ends before it begins.
+      // The node has two values. In the forged node the second value ends before it begins.
       let ends: [UInt8] = isForged ? [2, 0, 5, 0, 3, 0] : [2, 0, 3, 0, 5, 0]
       let ref = try file.write(.piece, body: ends + [1, 2, 3, 4, 5], birth: 7)
       let editor = NodeEditor(store: file.store, arena: arena)

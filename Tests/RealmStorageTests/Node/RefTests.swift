@@ -9,7 +9,7 @@ import Testing
   private static let levels: [UInt8] = [0, 1, 128, 255]
 
   @Test(arguments: NodeKind.allCases)
-  func `what a ref was made of comes out again`(kind: NodeKind) {
+  func `a ref returns the fields that it was made of`(kind: NodeKind) {
     for birth in Self.births {
       for level in Self.levels {
         let identity = Ref.identity(birth: birth, kind: kind, level: level)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `fields stand where the format has them`() {
+  @Test func `the fields of a ref stand at the places that the format gives`() {
     let identity = Ref.identity(birth: 3, kind: .branch, level: 2)
     let ref = Ref(unit: 5, length: 24, identity: identity, dirty: false)
     #expect(identity == 0x0203_0000_0000_0003)
@@ -43,7 +43,7 @@ import Testing
     #expect(Ref.maximumBirth == (1 << 48) - 1)
   }
 
-  @Test func `what the format does not allow is not well formed`() {
+  @Test func `a ref that the format does not allow is not well formed`() {
     let identity = Ref.identity(birth: 3, kind: .leaf, level: 0)
     let good = Ref(unit: 200, length: 64, identity: identity, dirty: false)
     #expect(good.isWellFormed)

@@ -3,11 +3,12 @@ import Testing
 
 @testable import RealmStorage
 
-/// What is left of a unit or of a page is zero, whatever the buffer held before (FORMAT.md, "Nodes").
+/// The rest of a unit or of a page is zero, whatever the buffer held before (FORMAT.md, "Nodes").
 @Suite struct RunBufferTests {
   private static let key = (0..<64).map { UInt8($0) }
 
-  @Test(arguments: [nil, key]) func `where no node stands a run is zero, also in a buffer that was used`(
+  @Test(arguments: [nil, key])
+  func `a run is zero wherever no node stands, also in a buffer that was used before`(
     key: [UInt8]?
   ) throws {
     let cipher = try NodeFile.cipher(key, fileID: 1)
@@ -26,7 +27,7 @@ import Testing
       _ = run.place(node, of: arena, at: unit, birth: 7)
       return Int(unit) * Ref.unit..<Int(unit) * Ref.unit + store.extent(ofLength: node.length)
     }
-    /// Whether each byte outside of the nodes is zero, and some inside are not.
+    /// Expects that each byte outside of the nodes is zero, and that each node has a byte that is not.
     func check(_ pieces: [Range<Int>], _ nodes: [Range<Int>]) {
       var written: [[UInt8]] = []
       try? run.finish { (bytes, offset) throws(StorageError) in
@@ -57,7 +58,7 @@ import Testing
     let large = node(20 * FilePlace.page - 1_000)
     check(whole, [place(large, at: 10 * 64)])
 
-    // Gaps before, between and behind nodes; one node crosses a page, one has the last unit of one.
+    // There are gaps before, between and behind nodes. One node crosses a page, and one has the last unit of a page.
     let pieces = [40..<43, 90..<91, 12..<14]
     run.begin(pieces)
     var nodes = [place(node(100), at: 40 * 64 + 3), place(node(3_000), at: 40 * 64 + 40)]
@@ -67,7 +68,8 @@ import Testing
     check(pieces, nodes)
   }
 
-  /// Nodes that stay in their order, and between them, from the end of the run on, those that do not.
+  /// The list has short-lived nodes between the nodes that stay. In the run, the nodes that stay keep their order, and
+  /// the short-lived nodes follow behind them.
   @Test(arguments: 0..<6, [nil, key])
   func `a large run is the same whether its first pages are written early or at once`(
     seed: UInt64, key: [UInt8]?
@@ -81,7 +83,7 @@ import Testing
     var nodes: [(ref: Ref, size: RunLayout.Size)] = []
     for _ in 0..<400 {
       let isShortLived = generator.chance(20)
-      // Some of the greatest length.
+      // Some nodes have nearly the greatest length.
       let length = generator.chance(10) ? 250_000 : 1 + generator.below(20_000)
       let node = arena.make(
         kind: isShortLived ? .branch : .chunk, level: 0, refCount: 0, bodyLength: length)
@@ -89,7 +91,7 @@ import Testing
       nodes.append((node.ref, (store.units(ofLength: node.ref.length), isShortLived)))
     }
     let pages = RunLayout.size(nodes.map(\.size)).whole
-    // The last ones may stand in a hole before the others, as those that do not stay do with every other seed.
+    // The last nodes may stand in a hole before the others. With every other seed the short-lived nodes do.
     let first = seed % 2 == 0 ? pages / 3 : pages - pages / 10
     let candidates = [
       5_000..<5_000 + first, 100..<100 + (pages / (seed % 4 == 1 ? 30 : 4)), 10_000..<10_000 + 2 * pages,
@@ -123,7 +125,7 @@ import Testing
       #expect(inParts.refs == whole.refs)
       #expect(inParts.file == whole.file)
     }
-    // What a ref names is what was placed there; in an encrypted file each run has nonces of its own.
+    // Each ref names the node that was placed there. In an encrypted file each run has its own nonces.
     for (node, ref) in zip(nodes, inParts.refs) {
       let start = Int(ref.offset)
       let extent = store.extent(ofLength: ref.length)

@@ -5,7 +5,7 @@ import Testing
 
 private typealias Predicate = RealmStorage.Predicate
 
-/// Predicates of many parts, and deep nests of them, on a stack that has no room for a call of each.
+/// Predicates of many parts and deeply nested predicates run on a small stack, which has no room for one call per part.
 @Suite struct DeepPredicateTests {
   private static func table() throws -> (Database, Table) {
     let database = try Database(creatingIn: SimulatedDisk(), options: .init())
@@ -28,7 +28,7 @@ private typealias Predicate = RealmStorage.Predicate
     .compare(ColumnPath(column), comparison, .int(Int64(number)))
   }
 
-  /// Runs on 512 KiB of stack.
+  /// Runs `body` on a stack of 512 KiB.
   private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
     final class Outcome: @unchecked Sendable { var error: (any Error)? }
     let (outcome, done) = (Outcome(), DispatchSemaphore(value: 0))
@@ -44,7 +44,7 @@ private typealias Predicate = RealmStorage.Predicate
 
   private static let count = 10_000
 
-  @Test func `conditions nested on the left, on the right, or in one list find the same`() throws {
+  @Test func `conditions that are nested left, nested right or in one list find the same rows`() throws {
     try onSmallStack {
       let (_, table) = try Self.table()
       var (left, right) = (Self.condition(0, .equal, 3), Self.condition(0, .equal, 3))
@@ -66,7 +66,7 @@ private typealias Predicate = RealmStorage.Predicate
     }
   }
 
-  @Test func `and, or and not that alternate are tested to any depth`() throws {
+  @Test func `alternating and, or and not are tested to any depth`() throws {
     try onSmallStack {
       let (_, table) = try Self.table()
       var (deep, negated) = (Self.condition(0, .equal, 3), Self.condition(0, .equal, 3))
@@ -81,7 +81,7 @@ private typealias Predicate = RealmStorage.Predicate
       let other = Predicate.and([deep, negated])
       #expect(other == .and([deep, negated]) && other != .or([deep, negated]))
       #expect(Set([deep, deep, negated]).count == 2)
-      // Parts that decide alone, and lists of none, wherever they stand.
+      // Some parts decide alone and some lists are empty, at any depth.
       var constant = Predicate.never
       for level in 0..<Self.count {
         constant = level % 2 == 0 ? .or([constant, .and([])]) : .and([constant])
@@ -90,7 +90,7 @@ private typealias Predicate = RealmStorage.Predicate
     }
   }
 
-  @Test func `random nests find what a look at each part tells`() throws {
+  @Test func `random nested predicates find the rows that plain evaluation finds`() throws {
     let (_, table) = try Self.table()
     for seed in 0..<20 as Range<UInt64> {
       var generator = SeededGenerator(seed: seed)
@@ -115,7 +115,7 @@ private typealias Predicate = RealmStorage.Predicate
     }
   }
 
-  @Test func `a path may have as many links as are allowed`() throws {
+  @Test func `a path may have as many links as the limit allows`() throws {
     try onSmallStack {
       let (_, table) = try Self.table()
       let links = Array(repeating: 2, count: ColumnPath.maximumLinks)

@@ -2,7 +2,8 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Each column with an index has a twin without one that holds the same values: a condition on either finds the same rows.
+/// Each column with an index has a twin without one that holds the same values. A condition on either column finds the
+/// same rows.
 @Suite struct IndexPlanTests {
   private static let types: [ColumnType] = [.int64, .string, .date, .bool, .objectID, .uuid, .mixed]
 
@@ -37,7 +38,7 @@ import Testing
       return (0..<generator.below(5)).map { _ in letters[generator.below(letters.count)] }.joined()
     }
 
-    /// A condition on a column, and the same on another.
+    /// A random condition on column `one`, and the same condition on column `two`.
     mutating func conditions(_ column: Column, _ one: Int, _ two: Int) -> [Predicate] {
       func pair(_ make: (ColumnPath) -> Predicate) -> [Predicate] {
         [make(ColumnPath(one)), make(ColumnPath(two))]
@@ -54,7 +55,7 @@ import Testing
         return pair { .text($0, .begins, .string(prefix), options: []) }
       default:
         let comparison = Comparison.allCases.randomElement(using: &generator)!
-        // Numbers of other types compare, too.
+        // Numbers of other types are comparable, too.
         let constant =
           column.type == .int64 && generator.chance(20)
           ? Value.double(Double(generator.below(900)) + 0.5) : low
@@ -64,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(2, slow: 30), [nil, Keys.first])
-  func `an index finds what a look at each row does`(seed: UInt64, key: [UInt8]?) throws {
+  func `an index finds the same rows as a look at each row`(seed: UInt64, key: [UInt8]?) throws {
     var sample = Sample(generator: SeededGenerator(seed: seed))
     var columns: [Column] = [Column("id", .int64, index: .unique), Column("id twin", .int64)]
     for type in Self.types {
@@ -96,7 +97,7 @@ import Testing
     for _ in 0..<Slow.count(200, slow: 1_000) {
       var (indexed, plain): ([Predicate], [Predicate]) = ([], [])
       for _ in 0...sample.generator.below(3) {
-        // One condition, or some of which one must hold, among them some that join two.
+        // The part is one condition, or several conditions joined by "or". Some of these join two conditions by "and".
         var (ones, twos): ([Predicate], [Predicate]) = ([], [])
         for _ in 0...[0, 0, 1, 3][sample.generator.below(4)] {
           let column = 2 * sample.generator.below(columns.count / 2)
@@ -127,7 +128,7 @@ import Testing
 }
 
 extension IndexPlanTests {
-  @Test func `indexes find null, and rows of which one of several conditions holds`() throws {
+  @Test func `indexes find null, and rows that match one of several conditions`() throws {
     let database = try Database(creatingIn: MemoryStorage(), options: .init())
     try database.write { transaction in
       let table = try transaction.createTable(
@@ -163,7 +164,7 @@ extension IndexPlanTests {
     }
     try expect(.isIn(age, [.int(3), .null]), "finds 4 by the index of age") { $0 % 2_500 == 3 }
     try expect(.compare(age, .equal, .null), "finds 0 by the index of age") { _ in false }
-    // Row 7 is found by both.
+    // Both indexes find row 7.
     let isSeven = Predicate.compare(age, .equal, .int(7))
     try expect(.or([isNull, isSeven]), "finds 24 by the index of name or age") {
       $0 % 500 == 7 || $0 % 2_500 == 7

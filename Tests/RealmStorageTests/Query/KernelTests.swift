@@ -3,7 +3,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct KernelTests {
-  @Test func `numbers of three bytes come out as they went in, all at once too`() {
+  @Test func `three-byte numbers are read back as they were written, one by one and all at once`() {
     let values: [Int64] = [1 << 20, 1 << 20 + 1, 1 << 20 + 255, 1 << 20 + 65_536, 1 << 20 + (1 << 24) - 1]
     let packed = PackedIntegers.packThreeBytes(values, base: 1 << 20)
     let all = PackedIntegers.unpackThreeBytes(packed.span.bytes, count: values.count, base: 1 << 20)
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 4, 8, 16, 32, 64])
-  func `masks and sums of packed integers agree with a look at each`(width: Int) {
+  func `masks and sums of packed integers agree with a look at each number`(width: Int) {
     var generator = SeededGenerator(seed: UInt64(width))
     let greatest = width == 64 ? UInt64.max : 1 << UInt64(width) - 1
     for _ in 0..<60 {
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `masks, sums and extremes of doubles and floats agree with a look at each`() {
+  @Test func `masks, sums and extremes of doubles and floats agree with a look at each number`() {
     var generator = SeededGenerator(seed: 3)
     for _ in 0..<60 {
       let count = generator.below(513)
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `sets of rows are cut and moved bit by bit`() {
+  @Test func `row masks are cut and shifted correctly bit by bit`() {
     var generator = SeededGenerator(seed: 4)
     for _ in 0..<300 {
       let rows = Set((0..<generator.below(80)).map { _ in generator.below(512) })
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `tests of all texts of a piece agree with a test of each`() {
+  @Test func `a test of all texts of a piece agrees with a test of each text`() {
     var generator = SeededGenerator(seed: 5)
     for _ in 0..<400 {
       let isText = generator.chance(50)
@@ -119,7 +119,8 @@ import Testing
   @Test func `long texts and needles of every length are found, wherever blocks and rows end`() {
     var generator = SeededGenerator(seed: 51)
     for round in 0..<150 {
-      // Few letters, so that parts of a needle are met often; up to 512 rows and 16 KiB. Of a third some texts are not ASCII.
+      // The texts have few letters, so that parts of a needle occur often. There are up to 512 rows and 16 KiB. In
+      // every third round some texts are not ASCII.
       let rows = 1 + generator.below(RowMask.maximumRows)
       let longest = 1 + generator.below(round % 3 == 0 ? 3 : 16_000 / rows)
       let texts = (0..<rows).map { _ in
@@ -127,7 +128,7 @@ import Testing
           UInt8(0x61 + generator.below(round % 2 == 0 ? 1 : 2))
         }
         guard round % 3 == 1, text.count > 1, generator.chance(20) else { return text }
-        // As long as before, so that all fit: with marks, a capital, or a syllable, which grows threefold.
+        // The length stays the same, so that all texts fit. The text ends with a mark or a capital letter.
         return text.dropLast(2) + (generator.chance(50) ? [0xcc, 0x81] : [0xc3, 0x81])
       }
       var (ends, heap): ([UInt8], [UInt8]) = ([], [])
@@ -165,24 +166,25 @@ import Testing
     return (0..<generator.below(5)).map { _ in [0x41, 0x61, 0xc3, 0x85, 0xa5, 0][generator.below(6)] }
   }
 
-  @Test func `numbers are sorted, and equal ones keep their order`() {
+  @Test func `numbers are sorted, and equal numbers keep their order`() {
     var generator = SeededGenerator(seed: 7)
     for bits in [1, 8, 20, 64, 100, 128] {
       let mask = bits == 128 ? UInt128.max : 1 << UInt128(bits) - 1
       Self.expectSorted((0..<1 + generator.below(2000)).map { _ in Self.number(&generator) & mask })
     }
-    // Texts that begin alike: few of one word, many of one, all.
+    // The numbers stand for texts that begin alike: few, many, or very many with the same beginning.
     for words in [300, 10, 2] as [UInt128] {
       Self.expectSorted(
         (0..<2000).map { _ in Self.number(&generator) % words << 90 | Self.number(&generator) % 500 << 30 })
     }
   }
 
-  /// They, and the room to sort them in, lie in memory of their own then.
-  @Test func `many numbers are sorted as few are`() {
+  /// So many numbers, and the room to sort them in, have memory of their own.
+  @Test func `many numbers are sorted in the same way as few numbers`() {
     var generator = SeededGenerator(seed: 5)
     Self.expectSorted((0..<200_000).map { _ in Self.number(&generator) % 90 << 100 })
-    // More than a cache holds with one highest digit, parted by the bits behind it, by the low word alone, or not at all.
+    // More numbers than a cache holds have the same highest digit. The bits behind it tell them apart, or the low word
+    // alone does, or nothing does.
     for (high, low) in [(1 << 40, 1 << 20), (3, 1 << 50), (1, 500), (1, 1)] as [(UInt128, UInt128)] {
       Self.expectSorted(
         (0..<70_000).map { _ in
@@ -195,7 +197,7 @@ import Testing
     UInt128(generator.next()) << 64 | UInt128(generator.next())
   }
 
-  /// Of all but the first tenth.
+  /// Expects that the sort orders all numbers but the first tenth.
   private static func expectSorted(_ numbers: [UInt128]) {
     var sort = NumberSort(count: numbers.count)
     for index in numbers.indices { sort.put(numbers[index], index, at: index) }

@@ -2,7 +2,8 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Paths of many steps over lists that link in circles: there are more ways than anybody can follow, and three rows.
+/// Paths of many steps over lists that link in circles. There are three rows, and more ways than a search can follow
+/// one by one.
 @Suite struct ManyStepTests {
   private enum Position {
     static let number = 0
@@ -37,7 +38,7 @@ import Testing
           .list([.typedLink(table: id, row: 0), .typedLink(table: id, row: UInt64(row))]), "any",
           ofRow: UInt64(row))
       }
-      // It leads nowhere.
+      // This row has no links.
       try table.insert(["number": .int(9), "real": .double(9), "next": .list([])])
     }
     table = try #require(try database.snapshot().table("Node"))
@@ -61,7 +62,9 @@ import Testing
       count: count)
   }
 
-  @Test(arguments: [false, true]) func `one of the values behind forty steps passes`(back: Bool) throws {
+  @Test(arguments: [false, true]) func `a condition on values behind forty steps finds matching rows`(
+    back: Bool
+  ) throws {
     let steps = steps(40, back: back)
     let number = ValuePath.End.value(Position.number)
     #expect(try rows(steps, number, .any, .equal, .int(2)) == circle)
@@ -77,7 +80,7 @@ import Testing
       #expect(try table.rows(where: .compare(path, .equal, .int(3))) == circle)
       #expect(try table.rows(where: .compare(path, .equal, .int(9))) == [])
     }
-    // Computed with a number, each is as good as once.
+    // A computation with a constant gives the same value on each way, so each value need be computed only once.
     let sum = Expression.computed([
       .path(ValuePath(steps, number)), .constant(.int(10)), .arithmetic(.plus),
     ])
@@ -87,7 +90,7 @@ import Testing
   }
 
   @Test
-  func `ways beyond 64 bits are summed and averaged without a trap, and an average lies between its values`()
+  func `sums and averages over more ways than 64 bits can count are in range and do not trap`()
     throws
   {
     let column = Position.number
@@ -101,7 +104,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `each way counts in numbers of rows and in sums`(back: Bool) throws {
+  @Test(arguments: [false, true]) func `row counts and sums count a row once for each way to it`(back: Bool)
+    throws
+  {
     let steps = steps(39, back: back)
     // 3 to the power of 38.
     let third: Int64 = 1_350_851_717_672_992_089
@@ -115,7 +120,7 @@ import Testing
     }
     #expect(try rows([], aggregate(.sum, Position.number, 20), nil, .equal, .int(6_973_568_802)) == circle)
     #expect(try rows([], aggregate(.sum, Position.number, 39), nil, .equal, .int(6 * third)) == circle)
-    // Beyond 64 bits it is a double.
+    // A sum beyond 64 bits is a double.
     let double = Value.double(6 * Double(3 * third))
     #expect(try rows([], aggregate(.sum, Position.number, 40), nil, .equal, double) == circle)
     #expect(
@@ -126,7 +131,7 @@ import Testing
     #expect(try rows([], aggregate(.max, Position.number, 39), nil, .equal, .int(3)) == circle)
   }
 
-  @Test func `links in values of any type are followed once from each step`() throws {
+  @Test func `links in mixed values are followed once from each step`() throws {
     var inner: [ValuePath.InnerStep] = [.all]
     for _ in 0..<30 { inner += [.key("next"), .all] }
     let numbers = ValuePath.End.inner(Position.any, inner + [.key("number")])
@@ -135,9 +140,9 @@ import Testing
     #expect(try rows([], numbers, .all, .lessOrEqual, .int(3)).starts(with: circle))
   }
 
-  @Test func `what must follow each way looks at its deadline`() throws {
+  @Test func `a comparison that must follow each way ends at its deadline`() throws {
     let path = ValuePath(steps(40, back: false), .value(Position.number))
-    // Two sequences are compared place by place.
+    // Two sequences of values are compared place by place.
     let relation = Relation(.init(.path(path)), .compare(.equal), .init(.path(path)))
     let plan = RowPlan(table: table.schema.id, predicate: .relation(relation))
     let bounds = QueryBounds(deadline: .now + .milliseconds(30))
@@ -147,7 +152,7 @@ import Testing
     let short = ValuePath(steps(3, back: false), .value(Position.number))
     let same = Relation(.init(.path(short)), .compare(.equal), .init(.path(short)))
     #expect(try table.rows(where: .relation(same)) == circle + [3])
-    // The numbers behind two steps are nine in turn, and those of one step three.
+    // Nine numbers stand behind two steps, and 27 behind three steps.
     let other = ValuePath(steps(2, back: false), .value(Position.number))
     let differs = Relation(.init(.path(short)), .compare(.equal), .init(.path(other)))
     #expect(try table.rows(where: .relation(differs)) == [3])

@@ -3,14 +3,14 @@ import Synchronization
 import RealmTestSupport
 import Testing
 
-/// Sorts and distinct values with memory for few rows answer what those with memory for all do.
+/// Sorts and distinct values with memory for a few rows give the same result as with memory for all rows.
 @Suite struct PartedSortTests {
   private static let stem = String(repeating: "the same beginning of many texts ", count: 5)
 
   private struct Sample {
     var generator: SeededGenerator
 
-    /// Of few values or of many, of which some come often.
+    /// A random value, out of few or many. Some values occur often.
     mutating func value(_ type: ColumnType, _ variety: Int) -> Value {
       let small = generator.below(variety)
       switch type {
@@ -52,7 +52,7 @@ import Testing
           try new.set(types.count, hasFriend ? .link(UInt64(sample.generator.below(row))) : .null)
         }
       }
-      // Keys that do not run on.
+      // Some rows are removed, so that the keys have gaps.
       if sample.generator.chance(50) {
         for row in 0..<rows where sample.generator.chance(20) && row % 7 == 0 {
           try table.remove(UInt64(row))
@@ -68,7 +68,8 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(3, slow: 40))
-  func `sorts and distinct values in parts are those of all rows at once`(seed: UInt64) throws {
+  func `sorts and distinct values in parts give the same result as for all rows at once`(seed: UInt64) throws
+  {
     var sample = Sample(generator: SeededGenerator(seed: seed))
     let table = try Self.table(&sample, rows: Slow.count(1_500, slow: 6_000))
     let all = try table.rows(where: .always)
@@ -91,7 +92,7 @@ import Testing
     }
   }
 
-  /// Asks to cancel when it was asked so many times before.
+  /// Cancels a search when it has asked `count` times whether it is cancelled.
   private final class Cancelling: Sendable {
     let rest: Counter
     init(after count: Int) { rest = Counter(count) }
@@ -130,7 +131,7 @@ import Testing
     ]
     for step in steps {
       for memory in [SortMemory.standard, SortMemory(rows: 3_000)] {
-        // 12,000 rows stand in 24 clusters: one look for sixteen of them in each walk.
+        // 12,000 rows stand in 24 clusters, so each walk asks at least once, after sixteen clusters.
         let counting = Cancelling(after: .max)
         var search = RowSearch(
           RowPlan(table: table.schema.id, steps: [step]), in: table, within: counting.bounds)
@@ -138,7 +139,7 @@ import Testing
         _ = try search.rows()
         let asked = Int.max - counting.rest.left
         #expect(asked >= 3, "\(step), \(memory)")
-        // It ends wherever it is.
+        // The search ends, whichever of its questions is answered with yes.
         for after in stride(from: 0, to: asked, by: max(1, asked / 5)) {
           search.bounds = Cancelling(after: after).bounds
           #expect(throws: StorageError.queryCancelled(path: "sorts"), "\(step), \(memory), after \(after)") {

@@ -1,9 +1,10 @@
 import Foundation
 import RealmStorage
 
-/// Folding of letters by what Swift and Foundation know of Unicode, which is newer than the engine's table.
+/// Folding of letters with the data of Swift and Foundation, whose version of Unicode is newer than the engine's
+/// tables.
 enum PlainLetters {
-  /// A string as the options fold it.
+  /// The scalars of a string, folded by the options.
   static func folded(_ text: String, _ options: TextOptions) -> [UInt32] {
     var scalars = Array(text.unicodeScalars)
     if options.contains(.ignoringDiacritics) { scalars = withoutMarks(scalars) }
@@ -19,7 +20,7 @@ enum PlainLetters {
     return isCapital ? scalar + 0x20 : scalar
   }
 
-  /// The simple case folding of a scalar, told by what its capital and small letters are.
+  /// The simple case folding of a scalar, derived from its capital and small letters.
   static func caseFolded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     func only(_ mapping: String) -> Unicode.Scalar? {
       mapping.unicodeScalars.count == 1 ? mapping.unicodeScalars.first : nil
@@ -31,19 +32,20 @@ enum PlainLetters {
       only(scalar.properties.uppercaseMapping) ?? scalar
     }
     switch scalar.value {
-    // The letter without a dot is a letter of its own.
+    // The dotless i is a letter of its own.
     case 0x131: return scalar
-    // Cherokee had capital letters first: they are what its letters fold to.
+    // Cherokee had capital letters first, so its small letters fold to capital letters.
     case 0x13a0...0x13ff, 0xab70...0xabbf: return capital(scalar)
     default: return small(capital(small(scalar)))
     }
   }
 
-  /// Canonical decomposition without nonspacing marks, and canonical order of what remains.
+  /// Canonical decomposition without nonspacing marks, with the remaining scalars in canonical order.
   static func withoutMarks(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
     var found: [Unicode.Scalar] = []
     for scalar in scalars {
-      // One by one: Foundation would put the marks of the whole text in order before some are dropped.
+      // Each scalar is decomposed alone, because Foundation would order the marks of the whole text before some are
+      // dropped.
       for part in String(Character(scalar)).decomposedStringWithCanonicalMapping.unicodeScalars
       where part.properties.generalCategory != .nonspacingMark {
         var place = found.count
@@ -57,7 +59,7 @@ enum PlainLetters {
     return found
   }
 
-  /// Whether the engine's Unicode has a scalar.
+  /// Whether a scalar is assigned in the engine's version of Unicode.
   static func isAssigned(_ scalar: Unicode.Scalar) -> Bool {
     guard let age = scalar.properties.age else { return false }
     return age.major <= 14

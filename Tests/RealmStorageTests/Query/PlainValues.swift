@@ -1,10 +1,11 @@
 import RealmStorage
 
-/// A number as decimal digits: slow and exact.
+/// A number as decimal digits, slow and exact.
 struct PlainNumber {
   var isNaN = false
   private var infinity = 0
-  /// Times ten to the power of `exponent`; signed.
+  /// The decimal digits. The number is their value times ten to the power of `exponent`, and negative if `isNegative`
+  /// is true.
   private var digits: [Int] = []
   private var isNegative = false
   private var exponent = 0
@@ -37,7 +38,8 @@ struct PlainNumber {
     Int64(exactly: number).map { "\($0)" } ?? number.description
   }
 
-  /// Against decimals a double counts as the text that names it, and a whole number of 64 bits as itself.
+  /// The text that stands for a number in comparisons with decimals: the text that names a double, or a whole number of
+  /// 64 bits itself.
   private var text = ""
   private var isDecimal = false
 
@@ -52,7 +54,7 @@ struct PlainNumber {
     self.text = text
   }
 
-  /// The binary fraction as a decimal one, all digits of it.
+  /// Makes the number of all decimal digits of a binary fraction.
   private init(exactly number: Double, text: String) {
     guard number.isFinite else {
       self.init(text: "0")
@@ -137,7 +139,7 @@ enum PlainText {
     return left == right
   }
 
-  /// Bytes of data, scalars of texts.
+  /// The bytes of two data values, or the scalars of two texts, folded by the options; nil for other pairs.
   private static func scalars(_ left: Value, _ right: Value, _ options: TextOptions) -> ([UInt32], [UInt32])?
   {
     func folded(_ bytes: [UInt8]) -> [UInt32] {

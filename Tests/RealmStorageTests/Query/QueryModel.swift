@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Tables as plain values, and what predicates, sorts and aggregates say of them, told in the plainest way.
+/// Tables as plain values, and the plainest implementation of predicates, sorts and aggregates on them.
 struct QueryModel {
   struct Rows {
     var schema: TableSchema
@@ -28,11 +28,11 @@ struct QueryModel {
 
   // MARK: - Values a path leads to
 
-  /// Nil in place of lists on the way that lead to nothing.
+  /// The values that a path leads to.
   struct Reached {
     var values: [Value] = []
     var isMany = false
-    /// A link before the end is null, and there was no list before it.
+    /// True if a link before the end is null and no list comes before it.
     var isBroken = false
   }
 
@@ -72,7 +72,7 @@ struct QueryModel {
     return tables[table]!.schema.columns[path.column]
   }
 
-  /// What sorts see; nil where a link on the way is null.
+  /// The value that sorts use, or nil if a link on the way is null.
   func single(_ path: ColumnPath, _ table: UInt32, _ key: UInt64) -> Value? {
     reached(path, table, key).values.first
   }
@@ -99,7 +99,7 @@ struct QueryModel {
       any(path, table, key) { PlainText.matches($0, match, value, options) }
     case .relation(let relation): holds(relation, table, key)
     case .count(let path, let comparison, let number) where !column(path, table).isCollection:
-      // Of bytes, or of links.
+      // The column is not a collection, so the count is the number of bytes of its value, or of its links.
       holds(
         Relation(
           .init(.path(ValuePath(path.links.map { .links($0) }, .property(.count, of: .value(path.column))))),
@@ -150,7 +150,7 @@ struct QueryModel {
     }
   }
 
-  /// -1, 0 or 1; nil for what has no order.
+  /// -1, 0 or 1; nil if the values have no order.
   static func order(_ left: Value, _ right: Value) -> Int? {
     func order<Item: Comparable>(_ left: Item, _ right: Item) -> Int {
       left < right ? -1 : left > right ? 1 : 0
@@ -200,7 +200,7 @@ struct QueryModel {
     return first.map(\.row)
   }
 
-  /// What a null link hides comes after all values.
+  /// Rows with a null link on the path come after all values.
   private static func sortOrder(reaching left: Value?, _ right: Value?) -> Int {
     guard let left, let right else { return (left == nil ? 1 : 0) - (right == nil ? 1 : 0) }
     return sortOrder(left, right)

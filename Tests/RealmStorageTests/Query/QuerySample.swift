@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Random tables and predicates; all values are of small domains, so that conditions often hold.
+/// Random tables and predicates. All values come from small sets, so that conditions often hold.
 struct QuerySample {
   var generator: SeededGenerator
 
@@ -60,7 +60,7 @@ struct QuerySample {
     return column.type == .int64 ? .int(integer(column)) : value(column.type)
   }
 
-  /// By the column's name one of numbers that take 64, 8, 16 or 32 bits at most.
+  /// A random number that takes at most 64, 8, 16 or 32 bits, depending on the last character of the column's name.
   private mutating func integer(_ column: Column) -> Int64 {
     let small = generator.below(12)
     switch column.name.last {
@@ -92,7 +92,7 @@ struct QuerySample {
     case .uuid: return .uuid(SixteenBytes(Array(repeating: UInt8(small) * 20, count: 16)))
     case .decimal128: return .decimal128(decimal(small))
     case .link: return .null
-    // Decimals may equal two doubles that differ: sorts of both have no one answer.
+    // Decimals are left out because a decimal may equal two doubles that differ. A sort of both has no unique result.
     case .mixed:
       return value([.bool, .int64, .float, .double, .string, .data, .date, .uuid][generator.below(8)])
     }

@@ -2,7 +2,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// What docs/queries.md says, in small.
+/// Small examples of the rules in docs/queries.md.
 @Suite struct QuerySemanticsTests {
   private let table: Table
   private let database: Database
@@ -42,7 +42,7 @@ import Testing
     #expect(try table.count(where: predicate) == rows.count, "line \(line)")
   }
 
-  @Test func `null equals null, and has an order among strings only`() throws {
+  @Test func `null equals null, and is ordered among strings only`() throws {
     try expect(.compare(Self.score, .equal, .null), [1])
     try expect(.compare(Self.score, .notEqual, .int(2)), [0, 1])
     try expect(.compare(Self.score, .lessOrEqual, .null), [1])
@@ -54,7 +54,7 @@ import Testing
     try expect(.compare(friendsName, .equal, .null), [0, 2])
   }
 
-  @Test func `numbers compare exactly whatever their types`() throws {
+  @Test func `numbers of all types compare exactly`() throws {
     try expect(.compare(Self.score, .equal, .double(0x1p53)), [])
     try expect(.compare(Self.score, .greater, .double(0x1p53)), [0])
     try expect(.compare(Self.score, .greater, .double(1.5)), [0, 2])
@@ -64,7 +64,7 @@ import Testing
     try expect(.compare(Self.score, .equal, .string("2")), [])
   }
 
-  @Test func `an empty text is in nothing, and case is that of Unicode`() throws {
+  @Test func `no text contains an empty text, and case is folded by Unicode`() throws {
     try expect(.text(Self.name, .contains, .string(""), options: []), [])
     try expect(.text(Self.name, .begins, .string(""), options: .ignoringCase), [])
     try expect(.text(Self.name, .like, .string("*"), options: []), [0, 2])
@@ -74,7 +74,7 @@ import Testing
     try expect(.text(Self.name, .notEqual, .string("x"), options: .ignoringCase), [0, 1, 2])
   }
 
-  /// Which of some texts equal another.
+  /// Expects that of some texts just the given ones equal `text`.
   private func expect(
     _ text: String, _ options: TextOptions, among texts: [String], equals equal: [String], _ line: Int = #line
   ) throws {
@@ -91,18 +91,19 @@ import Testing
     #expect((found + others).sorted() == texts.indices.map { UInt64($0) }, "line \(line)")
   }
 
-  @Test func `case is folded by Unicode, one scalar for one`() throws {
+  @Test func `case folding replaces one scalar by one scalar, as Unicode says`() throws {
     try expect("éLAN", .ignoringCase, among: ["Élan", "elan", "ÉLAN"], equals: ["Élan", "ÉLAN"])
     try expect("STRASSE", .ignoringCase, among: ["straße", "strasse", "STRAẞE"], equals: ["strasse"])
     try expect("STRAẞE", .ignoringCase, among: ["straße", "strasse"], equals: ["straße"])
     try expect("σ", .ignoringCase, among: ["Σ", "ς", "σ", "s"], equals: ["Σ", "ς", "σ"])
     try expect("ЖУК", .ignoringCase, among: ["жук", "Жук"], equals: ["жук", "Жук"])
-    // Dotted and dotless letters have foldings of several scalars, or of Turkish, only.
+    // The dotted and dotless i have only foldings of several scalars, or foldings for Turkish, so they match neither i
+    // nor I.
     try expect("i", .ignoringCase, among: ["I", "İ", "ı", "i\u{307}"], equals: ["I"])
     try expect("kς", .ignoringCase, among: ["\u{212a}Σ", "KΣ"], equals: ["\u{212a}Σ", "KΣ"])
   }
 
-  @Test func `diacritics are ignored by canonical decomposition`() throws {
+  @Test func `ignoring diacritics uses canonical decomposition`() throws {
     let all: TextOptions = [.ignoringCase, .ignoringDiacritics]
     try expect("elan", all, among: ["Élan", "E\u{301}lan", "ełan"], equals: ["Élan", "E\u{301}lan"])
     try expect("elan", .ignoringDiacritics, among: ["Élan", "élan"], equals: ["élan"])
@@ -111,13 +112,13 @@ import Testing
       "한", .ignoringDiacritics, among: ["\u{1112}\u{1161}\u{11ab}", "하"], equals: ["\u{1112}\u{1161}\u{11ab}"]
     )
     try expect("한", .ignoringCase, among: ["\u{1112}\u{1161}\u{11ab}", "하"], equals: [])
-    // Marks alone are nothing; marks that take room stay.
+    // A text of nonspacing marks is empty without them. Spacing marks stay.
     try expect(
       "\u{301}", .ignoringDiacritics, among: ["", "\u{302}\u{327}", "\u{20dd}"],
       equals: ["", "\u{302}\u{327}"])
   }
 
-  @Test func `case may be that of Latin letters alone, with and without diacritics`() throws {
+  @Test func `case may be ignored for Latin letters alone, with and without diacritics`() throws {
     let words = ["Élan", "ÉLAN", "elan", "Łan", "łan", "×", "÷"]
     try expect("éLAN", .latin1Case, among: words, equals: ["Élan", "ÉLAN"])
     try expect("ŁAN", .latin1Case, among: words, equals: ["Łan"])
@@ -126,7 +127,7 @@ import Testing
     try expect("ELÁN", [.latin1Case, .ignoringDiacritics], among: words, equals: ["Élan", "ÉLAN", "elan"])
   }
 
-  @Test func `data is folded as Latin letters in UTF-8, and has no diacritics`() throws {
+  @Test func `data is folded as Latin letters in UTF-8, and diacritics in data are not ignored`() throws {
     let database = try Database(creatingIn: SimulatedDisk(), options: .init())
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema("Data", columns: [Column("bytes", .data)]))
@@ -144,8 +145,8 @@ import Testing
     #expect(try rows("elan", .ignoringDiacritics) == [1])
   }
 
-  @Test func `a question mark is one scalar of the folded text`() throws {
-    // É is one scalar, or two that become one.
+  @Test func `a question mark in a pattern stands for one scalar of the folded text`() throws {
+    // É is one scalar, or two scalars that are one after folding.
     try expect(.text(Self.name, .like, .string("??lan"), options: .ignoringDiacritics), [])
     try expect(.text(Self.name, .like, .string("?lan"), options: .ignoringDiacritics), [0])
     try expect(.text(Self.name, .like, .string("?lan"), options: .latin1Case), [0])
@@ -155,7 +156,7 @@ import Testing
     try expect(.text(Self.name, .like, .string("?LAN"), options: [.ignoringCase, .ignoringDiacritics]), [0])
   }
 
-  @Test func `of a list any value passes`() throws {
+  @Test func `a condition on a list holds if any value passes`() throws {
     try expect(.compare(Self.tags, .equal, .string("a")), [1, 2])
     try expect(.compare(Self.tags, .notEqual, .string("a")), [2])
     try expect(.not(.compare(Self.tags, .equal, .string("a"))), [0])
@@ -166,7 +167,7 @@ import Testing
     try expect(.or([]), [])
   }
 
-  @Test func `null and NaN have their places in sorts`() throws {
+  @Test func `null and NaN have fixed places in sorts`() throws {
     #expect(try table.sorted(nil, by: [SortKey(Self.height)]) == [1, 0, 2])
     #expect(try table.sorted(nil, by: [SortKey(Self.height, ascending: false)]) == [0, 2, 1])
     #expect(try table.sorted([2, 0, 1], by: [SortKey(Self.name)]) == [1, 2, 0])
@@ -174,7 +175,7 @@ import Testing
     #expect(try table.distinct([2, 1, 0], by: [Self.height]) == [2, 1])
   }
 
-  @Test func `sums overflow plainly, and nothing has no average`() throws {
+  @Test func `sums report overflow, and an average of no values is null`() throws {
     #expect(try table.sum(1, of: Array(repeating: 0, count: 2000)) == .overflow)
     #expect(try table.sum(1, of: [2, 2, 1, 77]) == .integer(4))
     #expect(try table.sum(2, of: [1]) == .double(0))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct QueryTests {
   @Test(arguments: Slow.seeds(2, slow: 20), [nil, Keys.first])
-  func `random queries answer what a look at each row does`(seed: UInt64, key: [UInt8]?) throws {
+  func `random queries find the same rows as a look at each row`(seed: UInt64, key: [UInt8]?) throws {
     var sample = QuerySample(generator: SeededGenerator(seed: seed))
     let options = Database.Options(encryptionKey: key)
     let database = try Database(creatingIn: SimulatedDisk(), options: options)
@@ -121,7 +121,7 @@ import Testing
   }
 }
 
-/// Compares aggregates and typed reads of each column with what its values say.
+/// Compares aggregates and typed reads of each column with the values of the model.
 struct AggregateCheck {
   let table: Table
   let model: QueryModel

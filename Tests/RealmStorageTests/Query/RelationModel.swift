@@ -1,7 +1,7 @@
 import RealmStorage
 import RealmTestSupport
 
-/// Relations, told in the plainest way: both sides are lists of groups of values.
+/// The plainest implementation of relations: both sides are lists of groups of values.
 extension QueryModel {
   struct Side {
     var groups: [[Value]] = []
@@ -71,7 +71,8 @@ extension QueryModel {
     return stack[0]
   }
 
-  /// Of whole numbers and doubles; of others null here, which the sample does not compute with.
+  /// The result of an operation on whole numbers and doubles. For other values it is null here, because the sample does
+  /// not compute with them.
   static func computed(_ operation: Expression.Arithmetic, _ left: Value, _ right: Value) -> Value {
     if case .int(let left) = left, case .int(let right) = right {
       let (one, two) = (Int128(left), Int128(right))
@@ -127,7 +128,7 @@ extension QueryModel {
     return side
   }
 
-  /// What a link that is null leads to.
+  /// The side for a path on which a link is null.
   private func unreached(_ path: ValuePath, _ schema: TableSchema, _ side: Side) -> Side {
     var side = side
     switch path.end {
@@ -169,7 +170,7 @@ extension QueryModel {
     return (rows, table, isMany)
   }
 
-  /// The groups of what is taken of one row.
+  /// The groups of values that the end of a path takes from one row.
   private func ends(_ end: ValuePath.End, _ table: UInt32, _ key: UInt64) -> [[Value]] {
     let rows = tables[table]!
     switch end {
@@ -231,7 +232,7 @@ extension QueryModel {
     }
   }
 
-  /// Of whole numbers only.
+  /// The aggregate of the whole numbers among the values.
   private static func aggregate(_ aggregate: PathAggregate, _ values: [Value]) -> Value {
     let numbers = values.compactMap { if case .int(let number) = $0 { number } else { nil } }
     let sum = numbers.reduce(Int128(0)) { $0 + Int128($1) }
@@ -247,7 +248,7 @@ extension QueryModel {
 }
 
 extension QuerySample {
-  /// A relation of two random sides.
+  /// A random relation of two random sides.
   mutating func relation(_ table: UInt32, _ model: QueryModel) -> Predicate {
     let columns = model.tables[table]!.schema.columns
     switch generator.below(10) {
@@ -260,7 +261,7 @@ extension QuerySample {
       let link = columns.indices.filter { columns[$0].type == .link && columns[$0].target == target }
       let row = model.tables[target]!.keys.randomElement(using: &generator).map { Value.link($0) } ?? .null
       let left = Expression.path(ValuePath(steps, .row))
-      // One of the row's own links, or a constant.
+      // The right side is a link of the row itself, or a constant.
       guard let link = link.randomElement(using: &generator), generator.chance(50) else {
         return test(left, .compare(generator.chance(50) ? .equal : .notEqual), .constant(row))
       }
@@ -292,7 +293,7 @@ extension QuerySample {
 
   private mutating func comparison() -> Comparison { Comparison.allCases.randomElement(using: &generator)! }
 
-  /// Steps along links and against them.
+  /// Random steps along links and against them.
   private mutating func steps(
     _ table: UInt32, _ model: QueryModel, length: Int
   ) -> (steps: [ValuePath.Step], target: UInt32) {
@@ -314,9 +315,9 @@ extension QuerySample {
     return (steps, table)
   }
 
-  /// A path to a column, or a constant, or a list of constants.
+  /// A path to a column, a constant, or a list of constants.
   ///
-  /// - Parameter other: of the column on the other side.
+  /// - Parameter other: The column on the other side, if there is one.
   private mutating func value(
     _ table: UInt32, _ model: QueryModel, like other: Column? = nil
   ) -> (Expression, Column) {
@@ -377,7 +378,7 @@ extension QuerySample {
       .constant(constants.randomElement(using: &generator)!))
   }
 
-  /// What stands at a place, or at all, of a list or map.
+  /// A condition on the element at a place or on all elements of a list or map, or on the keys of a map.
   private mutating func inner(_ table: UInt32, _ model: QueryModel) -> Predicate {
     let columns = model.tables[table]!.schema.columns
     let lists = columns.indices.filter {

@@ -2,7 +2,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Sorts of many rows, whose first column tells few values apart.
+/// Sorts of many rows whose first column has few different values.
 @Suite struct RowSortTests {
   private static let count = 6500
   private static let ages: Int64 = 40
@@ -30,10 +30,10 @@ import Testing
 
   init() throws {
     var generator = SeededGenerator(seed: 11)
-    // Around what one number tells: 14 bytes beside another column, 15 alone.
+    // The stems have about as many bytes as fit into one sort number: 14 bytes beside another column, 15 bytes alone.
     let stems = [
       "", "a", "abcdefghijklm", "abcdefghijklmn", "abcdefghijklmno", "abcdefghijklmnopqrstuvw", "\u{0}",
-      // Greater than all others.
+      // This text is greater than all others.
       "éabcdefghijklmnopqrst",
     ]
     rows = (0..<Self.count).map { _ in
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// Less, equal or greater: what a sort by one column says.
+  /// The order of two rows by one column: negative, zero or positive.
   private static func order(_ left: Row, _ right: Row, _ column: Int) -> Int {
     func compare<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
       left < right ? -1 : left > right ? 1 : 0
@@ -95,7 +95,7 @@ import Testing
     [Position.text, Position.age], [Position.wide, Position.share], [Position.share, Position.wide],
     [Position.age], [Position.text], [Position.share], [Position.text, Position.text, Position.wide],
   ])
-  func `rows are sorted as comparing them column by column does`(columns: [Int]) throws {
+  func `rows are sorted in the order that comparing column by column gives`(columns: [Int]) throws {
     let table = try #require(try database.snapshot().table("T"))
     let all = (1 << columns.count) - 1
     for directions in Slow.isAsked ? Array(0...all) : [all / 3, all] {
@@ -111,12 +111,12 @@ import Testing
       }
       let sorted = try table.sorted(nil, by: keys)
       #expect(sorted == expected.map { UInt64($0) })
-      // The first ones are cut off where rows are alike in what one number tells, and where they differ.
+      // The limits cut the result between rows with equal sort numbers, and between rows with different ones.
       for limit in [1, 20, 100, 640] {
         let first = try table.sorted(nil, by: keys, limit: limit)
         #expect(first == expected.prefix(limit).map { UInt64($0) }, "limit \(limit)")
       }
-      // In another order, of which equal ones keep theirs.
+      // The given rows have another order, and equal rows keep this order.
       let given = expected.reversed().filter { $0 % 3 != 0 }.map { UInt64($0) }
       let places = Dictionary(uniqueKeysWithValues: given.enumerated().map { ($1, $0) })
       let some = try table.sorted(given, by: keys)
@@ -135,11 +135,11 @@ import Testing
     }
   }
 
-  /// Keys that run on, from 0 or later; that have gaps within clusters and between them.
+  /// The remaining keys are consecutive, from 0 or later, or have gaps within clusters and between clusters.
   @Test(arguments: [
     [], [0..<700], [5_900..<6_500], [3_000..<3_001], [0..<512], [512..<1_024], [1..<2, 6_499..<6_500],
   ])
-  func `all rows are sorted whichever are gone`(gone: [Range<UInt64>]) throws {
+  func `all remaining rows are sorted, whichever rows were removed`(gone: [Range<UInt64>]) throws {
     let removed = Set(gone.flatMap { Array($0) })
     try database.write { transaction in
       let table = try #require(try transaction.table("T"))
@@ -159,9 +159,11 @@ import Testing
     }
   }
 
-  /// Rows whose numbers are alike and whose values differ.
+  /// The rows have equal sort numbers and different values.
   @Test(arguments: [Column("a", .string), Column("a", .decimal128, isOptional: true), Column("a", .mixed)])
-  func `the first of rows that only their values part are those of all in order`(column: Column) throws {
+  func `a limited sort of rows with equal sort numbers gives the first rows of the whole sort`(column: Column)
+    throws
+  {
     for seed in 0..<12 {
       var generator = SeededGenerator(seed: UInt64(seed))
       let database = try Database(creatingIn: MemoryStorage(), options: .init())
@@ -169,7 +171,7 @@ import Testing
       try database.write { transaction in
         let table = try transaction.createTable(TableSchema("T", columns: [column, Column("b", .int64)]))
         for row in 0..<count {
-          // Rows that are before all others come first, and last.
+          // Some rows sort before all others. They are among the first and the last rows.
           let isEarly = row < 1 + seed % 3 || row > count - 3 || generator.chance(seed)
           let tail = String((0..<generator.below(3)).map { _ in "azé".randomElement(using: &generator)! })
           let text =

@@ -4,12 +4,12 @@ import Synchronization
 import RealmTestSupport
 import Testing
 
-/// The memory that is this process's own, looked at again and again while something runs.
+/// Measures the private memory of this process again and again while `body` runs.
 private final class MemoryWatch: Sendable {
   private let peak = Mutex(0)
   private let isOver = Mutex(false)
 
-  /// In bytes; 0 where the system does not tell.
+  /// The private memory in bytes, or 0 if the system does not tell.
   private static var own: Int {
     guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
       let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),
@@ -18,16 +18,16 @@ private final class MemoryWatch: Sendable {
     return (Int(kibibytes) ?? 0) << 10
   }
 
-  /// Gives memory that nobody has back to the system.
+  /// Gives unused memory back to the system.
   private static func trim() {
     guard let function = dlsym(nil, "malloc_trim") else { return }
     _ = unsafeBitCast(function, to: (@convention(c) (Int) -> CInt).self)(0)
   }
 
-  /// The most memory there was, less what there was before, and what `body` answers.
+  /// The most memory in use while `body` ran, less the memory in use before, and the result of `body`.
   static func growth<Result>(_ body: () throws -> Result) rethrows -> (bytes: Int, result: Result) {
     let watch = MemoryWatch()
-    // What was freed before goes back, or it would be taken without being seen.
+    // Memory that was freed earlier is given back first. Otherwise `body` could use it without being noticed.
     trim()
     let before = own
     let thread = Thread {
@@ -44,11 +44,12 @@ private final class MemoryWatch: Sendable {
   }
 }
 
-/// Takes two minutes, and is run where slow tests are asked for.
+/// This test takes two minutes, and runs only if slow tests are asked for.
 @Suite(.serialized, .enabled(if: Slow.isAsked)) struct SortMemoryTests {
   private static let rows = 10_000_000
 
-  @Test func `ten million rows are sorted and told apart with less than 64 MiB beside the result`() throws {
+  @Test func `sorts and distinct values of ten million rows take less than 64 MiB besides the result`() throws
+  {
     #if os(Linux)
       let database = try Database(creatingIn: MemoryStorage(), options: .init())
       var generator = SeededGenerator(seed: 3)
@@ -57,7 +58,7 @@ private final class MemoryWatch: Sendable {
           TableSchema(
             "T", columns: [Column("number", .int64), Column("flag", .bool), Column("text", .string)]))
         for row in 0..<Self.rows {
-          // Each number once, in an order as good as random.
+          // Each number occurs once, in an order that looks random.
           let number = Int64(bitPattern: UInt64(row) &* 0x9e37_79b9_7f4a_7c15)
           let flag = generator.chance(50)
           let text = "person \(UInt32(truncatingIfNeeded: UInt64(row) &* 2_654_435_761))"

@@ -2,7 +2,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Many texts of which one must be equal, and patterns of many stars.
+/// Conditions that a text equals one of many texts, and patterns of many stars.
 @Suite struct TextSetTests {
   private static func table(_ sample: inout QuerySample, rows: Int) throws -> Table {
     let database = try Database(creatingIn: MemoryStorage(), options: .init())
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(2, slow: 30))
-  func `one of many texts is found as each by itself is`(seed: UInt64) throws {
+  func `a condition with many texts finds the rows that conditions with each text find`(seed: UInt64) throws {
     var sample = QuerySample(generator: SeededGenerator(seed: seed))
     let table = try Self.table(&sample, rows: 300)
     for round in 0..<60 {
@@ -46,7 +46,7 @@ import Testing
       for test in tests { expected.formUnion(try table.rows(where: test)) }
       let hint = "seed \(seed): \(path) \(options) \(values)"
       #expect(try table.rows(where: .or(tests + [other])) == expected.sorted(), "\(hint)")
-      // A relation with a list says the same.
+      // A relation with a list finds the same rows.
       let left = Expression.path(ValuePath(path.links.map { .links($0) }, .value(column)))
       var some = Set<UInt64>()
       for value in values {
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `thousands of texts without regard to case are looked up`() throws {
+  @Test func `a search for thousands of texts without regard to case looks texts up in a set`() throws {
     let database = try Database(creatingIn: MemoryStorage(), options: .init())
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema("T", columns: [Column("name", .string)]))
@@ -71,11 +71,11 @@ import Testing
     let clock = ContinuousClock()
     let start = clock.now
     #expect(try table.rows(where: .or(tests)) == (0..<20_000).filter { $0 % 3 == 0 }.map { UInt64($0) })
-    // One after another they take half a minute.
+    // Comparing the texts one after another takes half a minute.
     #expect(start.duration(to: clock.now) < .seconds(5))
   }
 
-  @Test func `stars of a pattern that stand together are one`() throws {
+  @Test func `consecutive stars of a pattern count as one star`() throws {
     let database = try Database(creatingIn: MemoryStorage(), options: .init())
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema("T", columns: [Column("name", .string)]))
@@ -93,7 +93,7 @@ import Testing
       #expect(try count(stars) == 20_000)
       #expect(try count(stars + "?" + stars + "x") == 0)
     }
-    // Passed over for each row they take a minute.
+    // Passing over the stars for each row takes a minute.
     #expect(start.duration(to: clock.now) < .seconds(5))
   }
 }

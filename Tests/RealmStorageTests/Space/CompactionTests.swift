@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CompactionTests {
   @Test(arguments: Slow.seeds(4, slow: 10), [nil, Keys.first])
-  func `nodes are moved and the file made shorter under readers that notice nothing`(
+  func `compaction moves nodes and shortens the file, and readers notice nothing`(
     seed: UInt64, key: [UInt8]?
   ) throws {
     var generator = SeededGenerator(seed: seed)
@@ -48,11 +48,11 @@ import Testing
     let findings = try IntegrityCheck.run(database.snapshot()).findings
     #expect(findings == [])
     let now = database.compacted
-    // Most seeds do both; the tests of growth below move nodes for sure.
+    // Most seeds do both. The tests of growth below are sure to move nodes.
     #expect(compacted.movedNodes + now.movedNodes + compacted.truncations + now.truncations > 0)
   }
 
-  @Test func `what is deleted goes back to the file system while the database is open`() throws {
+  @Test func `deleted content goes back to the file system while the database is open`() throws {
     let disk = SimulatedDisk()
     let database = try Database(creatingIn: disk)
     var generator = SeededGenerator(seed: 1)
@@ -68,7 +68,7 @@ import Testing
     #expect(try disk.length() <= 2 << 20)
   }
 
-  @Test func `a node that can't be read is not moved, and commits go on`() throws {
+  @Test func `a node that can't be read is not moved, and commits continue`() throws {
     var generator = SeededGenerator(seed: 3)
     var options = Database.Options()
     options.compaction = .eager
@@ -80,7 +80,8 @@ import Testing
       }
     }
     let pages = Int(try disk.length()) / 4096
-    // Every page but the meta pages goes bad at some byte; what the process has seen stays believed.
+    // Every third page gets a wrong byte, the meta pages excepted. Nodes that the process has verified before stay
+    // trusted.
     for page in stride(from: 2, to: pages, by: 3) {
       var bytes = try disk.read(4096, at: UInt64(page * 4096))
       bytes[100] ^= 1
@@ -128,9 +129,11 @@ import Testing
     return (attributes[.size] as? NSNumber)?.intValue ?? 0
   }
 
-  /// Objects of 200 bytes; live is the size of the file as it was made in one transaction.
+  /// The objects have 200 bytes. `live` is the length of the file when one transaction has made all objects.
   @Test(arguments: [nil, Keys.first])
-  func `a file stays small under a reader that stays, and gets small when it goes`(key: [UInt8]?) throws {
+  func `a file stays small while a reader holds an old version, and shrinks when the reader ends`(
+    key: [UInt8]?
+  ) throws {
     let (rows, commits) = Self.isSlow ? (100_000, 10_000) : (20_000, 2_000)
     try withTemporaryPath { path in
       var generator = SeededGenerator(seed: 5)
@@ -160,7 +163,7 @@ import Testing
       let released = try size(of: path)
       #expect(released <= live + live / 2 + 4 << 20)
       #expect(database.compacted.movedNodes > 0)
-      // It stays so.
+      // The file stays small.
       let later = try change(commits / 4)
       #expect(later <= live + live / 2 + 6 << 20)
       let findings = try IntegrityCheck.run(database.snapshot()).findings
@@ -172,9 +175,9 @@ import Testing
     }
   }
 
-  /// What is moved is written twice: where rows are replaced by others of their size, holes of the size of nodes come and
-  /// go, and are enough.
-  @Test func `a file whose rows change at random takes its holes, and moves nothing`() throws {
+  /// A moved node is written twice. If rows are replaced by rows of the same size, holes of the sizes of nodes come and
+  /// go, and these holes are enough.
+  @Test func `a file whose rows change at random reuses its holes and moves no nodes`() throws {
     try withTemporaryPath { path in
       var generator = SeededGenerator(seed: 8)
       var options = Database.Options()
@@ -210,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func `a relaxed commit syncs where that frees what the file would grow by`() throws {
+  @Test func `a relaxed commit syncs if the sync frees the space by which the file would grow`() throws {
     var generator = SeededGenerator(seed: 9)
     var options = Database.Options()
     options.compaction.slack = 0
@@ -225,14 +228,14 @@ import Testing
       try set(generator.below(40))
       largest = max(largest, Int(try disk.length()))
     }
-    // 480 KB of values; 1.9 MB where only the limit of what may wait leads to a sync.
+    // The values take 480 KB. The file would take 1.9 MB if only the limit for waiting pages led to a sync.
     #expect(largest < 1_500_000)
   }
 
   // MARK: - The map
 
   @Test(arguments: 0..<8)
-  func `a map that shrinks and grows gives out the pages it has`(seed: UInt64) {
+  func `a page map that shrinks and grows gives out only pages that it has`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var map = PageMap(pageCount: 2)
     var taken: [Range<Int>] = []
@@ -256,9 +259,9 @@ import Testing
     }
   }
 
-  @Test func `the end of a file and its thin stretches are emptied, but for what is pinned`() {
+  @Test func `the end of a file and its sparse stretches are emptied, unless their nodes are pinned`() {
     var map = PageMap(pageCount: 2 + 1022, slack: 16)
-    // Birth 5 in the first quarter, thin; birth 9 at the end.
+    // The first quarter has few nodes, with birth 5. The end has nodes of birth 9.
     for page in stride(from: 4, to: 256, by: 4) { _ = map.claim(unit: page * 64, units: 10, birth: 5) }
     for page in 1000..<1010 { _ = map.claim(unit: page * 64, units: 64, birth: 9) }
     let isChosen = map.chooseEmptied(size: 64, run: 8, pinned: 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// The set against a list of all pages.
+/// Compares the set of free pages with a list of all pages.
 @Suite struct FreePagesTests {
   private struct Model {
     var free: [Bool] = []
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(6, slow: 24))
-  func `runs of free pages are found, and no others, however pages come and go between the looks`(
+  func `just the runs of free pages are found, however pages are taken and freed between the searches`(
     seed: UInt64
   ) {
     var generator = SeededGenerator(seed: seed)
@@ -47,7 +47,7 @@ import Testing
       model.free[page] = false
     }
     grow(by: 1 + generator.below(4_000))
-    // Few holes, or many.
+    // The share of free pages is small or large.
     let density = [2, 20, 50, 98][generator.below(4)]
     for page in 2..<pages.count { set(page, free: generator.below(100) < density) }
     for step in 0..<600 {
@@ -68,7 +68,7 @@ import Testing
         pages.emptyNothing()
         model.emptied = model.emptied.map { _ in false }
       case 4:
-        // A run across the border of two blocks, and what is taken around it.
+        // A run of free pages crosses the border of two blocks, and the pages around it are taken.
         let border = 512 * (1 + generator.below(4))
         for page in border - 60..<border + 60 { set(page, free: false) }
         for page in border - generator.below(50)..<border + generator.below(50) { set(page, free: true) }
@@ -85,7 +85,7 @@ import Testing
       }
       for _ in 0..<3 {
         let length = [1, 2, 3, 4, 5, 8, 20, 63, 64, 65, 100, 500, 513, 700][generator.below(14)]
-        // Ranges begin and end at the borders of blocks, and right before and behind them, too.
+        // Ranges begin and end at the borders of blocks, and right before and behind these.
         let border = 512 * (1 + generator.below(4)) - 20 + generator.below(40)
         let bounds = [2, pages.count, generator.below(pages.count + 1), 512, 1024, border]
           .filter { $0 <= pages.count }
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a look that begins within a run tells nothing of the blocks that this goes on in`() {
+  @Test func `a search that begins within a run still lets later searches find the whole run`() {
     var pages = FreePages()
     pages.grow(to: 1_536)
     for page in 0..<pages.count where !(492..<515).contains(page) { pages.remove(page) }
@@ -110,7 +110,7 @@ import Testing
     #expect(pages.firstRun(of: 23, in: 2..<1_536) == 492..<515)
   }
 
-  @Test func `a look that found nothing passes over the blocks in which nothing came free since`() {
+  @Test func `a search without result lets later searches skip blocks in which no page became free since`() {
     // Every other page is free.
     var pages = FreePages()
     pages.grow(to: 1 << 20)

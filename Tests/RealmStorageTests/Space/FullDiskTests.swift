@@ -48,7 +48,7 @@ import Testing
     + (Slow.isAsked ? [(nil, 5_500), (nil, 6_000), (nil, 6_400), (Keys.first, 3_000)] : [])
 
   @Test(arguments: disks)
-  func `what was committed stays readable, and rows can be deleted one by one until there is room again`(
+  func `on a full disk rows stay readable and can be deleted one by one until there is room`(
     key: [UInt8]?, kibibytes: Int
   ) throws {
     try withTemporaryPath { path in
@@ -64,7 +64,7 @@ import Testing
         ids.append(Int64(ids.count))
       }
       #expect(ids.count > kibibytes / 2)
-      // What is refused takes nothing of what was left for deleting.
+      // Refused inserts do not use up the reserve that deletions need.
       for _ in 0..<100 where try !isFull({ try insert(Int64(ids.count), into: database, &generator) }) {
         ids.append(Int64(ids.count))
       }
@@ -92,7 +92,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, Keys.first]) func `who finds no room on the way may find it when he commits`(
+  @Test(arguments: [nil, Keys.first])
+  func `a transaction that is refused room before its commit may find room at the commit`(
     key: [UInt8]?
   ) throws {
     try withTemporaryPath { path in
@@ -106,7 +107,7 @@ import Testing
       try database.write { _ = try $0.createTable(Self.schema) }
       var count = 0
       while try !isFull({ try insert(Int64(count), into: database, &generator) }) { count += 1 }
-      // What is held can't be written over.
+      // The pages of held versions can't be used again.
       var held = [try database.snapshot()]
       var changes: Int64 = 0
       while true {

@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct HolesTests {
   @Test(arguments: 0..<40)
-  func `holes are those that a search page by page finds`(seed: UInt64) {
+  func `the search for holes finds the same holes as a search page by page`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let pageCount = 2 + generator.below(700)
     var map = PageMap(pageCount: pageCount)
-    // Long holes and short ones, and pages of stretches that are being emptied.
+    // The map has long holes, short holes, and perhaps pages of stretches that are being emptied.
     var page = 2
     while page < pageCount {
       let used = min(pageCount, page + 1 + generator.below(generator.chance(50) ? 3 : 90))

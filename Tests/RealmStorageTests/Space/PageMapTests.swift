@@ -3,12 +3,12 @@ import Testing
 
 @testable import RealmStorage
 
-/// What a page map is to say, told from the nodes themselves.
+/// The expected state of a page map, derived from the nodes themselves.
 private struct PageModel {
   struct Node {
     var units: Range<Int>
     var birth: UInt64
-    /// The first version that does not reach it; nil while the newest does.
+    /// The first version that does not reach the node, or nil while the newest version reaches it.
     var freed: UInt64?
 
     var pages: ClosedRange<Int> { units.lowerBound / 64...(units.upperBound - 1) / 64 }
@@ -24,10 +24,10 @@ private struct PageModel {
   var published: UInt64 = 1
   var durable: UInt64 = 1
 
-  /// All held versions, ascending.
+  /// All held versions, in ascending order.
   var holders: [UInt64] { Set(pins + [published, durable]).sorted() }
 
-  /// Pages that must not be given out.
+  /// The pages that must not be given out.
   var busy: Set<Int> {
     let holders = holders
     var pages: Set<Int> = [0, 1]
@@ -38,7 +38,7 @@ private struct PageModel {
   var live: [Node] { nodes.filter { $0.freed == nil } }
   var liveUnits: Int { live.reduce(0) { $0 + $1.units.count } }
 
-  /// Pages that only older versions may read.
+  /// The pages that only older versions may read.
   var waiting: Set<Int> {
     var pages = busy
     pages.subtract([0, 1])
@@ -62,7 +62,7 @@ private struct PageModel {
     #expect(map.waitingCount == model.waiting.count)
   }
 
-  /// The pages a commit of nodes of these sizes would take, after a check of what the map offers.
+  /// The layout that a commit of nodes of these sizes would have. The offer of the map is checked first.
   private func checkedLayout(
     _ sizes: [(units: Int, isShortLived: Bool)], in map: inout PageMap, _ model: PageModel, prefersParts: Bool
   ) -> RunLayout {
@@ -74,7 +74,7 @@ private struct PageModel {
     #expect(last == start..<start + size.whole)
     let busy = model.busy
     let offered = candidates.dropLast().flatMap { Array($0) }
-    // Nodes that stay may begin at the end of the file, where those that do not stand in a hole.
+    // The run for nodes that stay may begin at the end of the file if the short-lived nodes have a hole of their own.
     let notFree = offered.filter { ($0 >= map.pageCount && !place.isApart) || busy.contains($0) }
     let distinct = Set(offered)
     #expect(notFree == [])
@@ -87,7 +87,7 @@ private struct PageModel {
     return layout
   }
 
-  /// Nodes that stay and nodes that do not stand in two runs of their own.
+  /// Expects that the nodes that stay and the short-lived nodes stand in two separate runs.
   private func checkApart(
     _ sizes: [(units: Int, isShortLived: Bool)], _ layout: RunLayout, _ size: RunSize
   ) {
@@ -116,7 +116,7 @@ private struct PageModel {
   }
 
   @Test(arguments: 0..<8)
-  func `a map agrees with a naive one and gives out no page that anyone may read`(seed: UInt64) {
+  func `a page map agrees with a plain model and gives out no page that anyone may read`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var model = PageModel()
     var map = PageMap(pageCount: 2 + generator.below(600))
@@ -162,7 +162,9 @@ private struct PageModel {
   }
 
   @Test(arguments: 0..<6)
-  func `a map built from the nodes of held versions is the one that was kept`(seed: UInt64) {
+  func `a page map built from the nodes of held versions equals the map that commits kept up to date`(
+    seed: UInt64
+  ) {
     var generator = SeededGenerator(seed: seed)
     var model = PageModel()
     var kept = PageMap(pageCount: 2)
@@ -207,7 +209,7 @@ private struct PageModel {
     compare(built, model)
   }
 
-  @Test func `a node that can't stand where it is said to is not released`() {
+  @Test func `a node that can't stand at the given place is not released`() {
     var map = PageMap(pageCount: 10)
     _ = map.claim(unit: 2 * 64, units: 10, birth: 2)
     let tooMuch = map.release(unit: 2 * 64, units: 11, freed: 3, holders: [])
@@ -220,7 +222,7 @@ private struct PageModel {
     #expect(known)
   }
 
-  @Test func `a node outside of the file or on another commit's page is not claimed`() {
+  @Test func `a node outside of the file or on a page of another commit is not claimed`() {
     var map = PageMap(pageCount: 10)
     let onMetaPage = map.claim(unit: 64, units: 1, birth: 2)
     let pastTheEnd = map.claim(unit: 9 * 64 + 60, units: 5, birth: 2)
@@ -238,12 +240,12 @@ private struct PageModel {
     #expect(map.birth(ofPage: 2) == 2)
   }
 
-  @Test func `nodes that stay share a page with those that do not only where that saves one`() {
+  @Test func `nodes that stay and short-lived nodes share a page only if that saves a page`() {
     func pages(_ sizes: [(units: Int, isShortLived: Bool)]) -> (count: Int, units: [UInt64]) {
       let layout = RunLayout(sizes, RunPlace(candidates: [10..<10 + RunLayout.size(sizes).whole]))
       return (layout.pieces.reduce(0) { $0 + $1.count }, layout.units)
     }
-    // A page has 64 units.
+    // A page has 64 units, so 128 units fill two pages exactly.
     let together = pages([(units: 100, isShortLived: false), (units: 28, isShortLived: true)])
     #expect(together.count == 2)
     #expect(together.units == [640, 740])
@@ -254,8 +256,7 @@ private struct PageModel {
 
   // MARK: - Places
 
-  /// A map of 2 + `count` pages, of which all are taken but those of `holes`; what is taken is live, and one byte more
-  /// would be.
+  /// A map of 2 + `count` pages. The pages of `holes` are free, and live nodes fill all other pages.
   private func map(_ count: Int, holes: [Range<Int>], slack: Int = 0) -> PageMap {
     var map = PageMap(pageCount: 2 + count, slack: slack)
     for page in 2..<2 + count where !holes.contains(where: { $0.contains(page) }) {
@@ -266,8 +267,8 @@ private struct PageModel {
 
   private let commit = RunSize(whole: 4, staying: 3, shortLived: 2)
 
-  @Test func `a hole is taken wherever it lies, and the next one lies behind it`() {
-    // 320 MiB of pages.
+  @Test func `a hole is taken wherever it lies, and the next commit takes the next hole`() {
+    // The map has 320 MiB of pages.
     var map = map(80_000, holes: [70_000..<70_004, 300..<304])
     let first = map.place(commit).candidates[0]
     #expect(first == 300..<304)
@@ -279,7 +280,7 @@ private struct PageModel {
     #expect(map.place(commit).candidates[0] == first)
   }
 
-  @Test func `a file with few holes grows, one with many uses them in pieces`() {
+  @Test func `a file with few small holes grows, and a file with many small holes uses them in pieces`() {
     let few = (0..<20).map { 100 + 10 * $0..<103 + 10 * $0 }
     var roomy = map(1_000, holes: few)
     #expect(!roomy.isSpacious)
@@ -292,7 +293,8 @@ private struct PageModel {
     #expect(place.candidates.dropLast() == [10..<13, 18..<20])
   }
 
-  @Test func `what waits for a sync alone does not let a file grow`() {
+  @Test func `pages that wait only for a sync count as free when the map decides whether the file may grow`()
+  {
     var map = map(1_000, holes: [])
     for page in 200..<460 {
       let isKnown = map.release(unit: page * 64, units: 64, freed: 5, holders: [3, 4])
@@ -304,7 +306,7 @@ private struct PageModel {
     #expect(map.isSpacious)
   }
 
-  @Test func `a commit that no sync follows writes its short-lived nodes to the same few pages`() {
+  @Test func `commits without a sync write their short-lived nodes to the same few pages`() {
     var map = map(4_000, holes: [100..<300, 2_000..<2_600])
     var taken: Set<Int> = []
     var last: [Range<Int>] = []
@@ -315,7 +317,7 @@ private struct PageModel {
         _ = map.claim(unit: piece.lowerBound * 64, units: piece.count * 64, birth: birth)
       }
       taken.formUnion(candidates[1])
-      // The next version no longer reaches the short-lived nodes of the last one, and nobody else does.
+      // The next version does not reach the short-lived nodes of the last one, and no other version is held.
       if let old = last.last {
         let isKnown = map.release(
           unit: old.lowerBound * 64, units: old.count * 64, freed: birth, holders: [birth])
@@ -326,7 +328,7 @@ private struct PageModel {
     #expect(taken.count == 4)
   }
 
-  @Test func `long nodes are offered no hole that is too short for them`() {
+  @Test func `long nodes are not offered holes that are too short for them`() {
     let short = (0..<150).map { 10 + 8 * $0..<14 + 8 * $0 }
     var map = map(2_000, holes: short + [1_500..<1_520, 1_600..<1_620])
     let size = RunSize(whole: 70, staying: 68, shortLived: 2, longest: 17)
@@ -335,7 +337,7 @@ private struct PageModel {
     #expect(map.place(ofShort).candidates.first == 10..<14)
   }
 
-  @Test func `a file that can't grow leaves its holes to who fits best, and nodes are moved sooner`() {
+  @Test func `a file that can't grow does not split commits into its holes, and nodes are moved earlier`() {
     var map = map(1_000, holes: (0..<120).map { 10 + 8 * $0..<13 + 8 * $0 })
     map.isConfined = true
     #expect(map.place(commit).candidates == [1_002..<1_006])
@@ -349,8 +351,8 @@ private struct PageModel {
     #expect(longer.pressure == .none)
   }
 
-  @Test func `nodes are moved where as much can be cut off as is worth it`() {
-    // 1.35 times 2,000 live pages are 2,700.
+  @Test func `nodes are moved only if enough pages can be cut off`() {
+    // The limit of 1.35 times the 2,000 live pages is 2,700 pages.
     func pressure(_ count: Int) -> Mover.Pressure {
       var map = map(2_000, holes: [])
       map.extend(by: count - map.pageCount)

@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import RealmStorage
 
-/// Memory that counts the nodes a database looks at for the first time.
+/// Memory that counts the nodes that a database reads for the first time.
 final class CountingStorage: Storage {
   private let memory: MemoryStorage
   private let populated = Atomic<Int>(0)
@@ -11,7 +11,7 @@ final class CountingStorage: Storage {
   init() throws { memory = try MemoryStorage(name: "counting") }
 
   var nodesLookedAt: Int { populated.load(ordering: .relaxed) }
-  /// How many times it was told that much is going to be read.
+  /// How many times the database announced that it will read much.
   var timesToldOfMuch: Int { hints.load(ordering: .relaxed) }
 
   var path: String { memory.path }

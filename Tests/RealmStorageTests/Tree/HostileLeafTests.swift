@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Nodes as a forged file may hold them: whatever a validator accepts must be readable without a trap.
+/// Nodes of the kind that a forged file may hold. Every node that a validator accepts must be readable without a trap.
 @Suite struct HostileLeafTests {
   private static let bodies = 1000
 
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: 1...10)
-  func `a leaf of keys of one length is refused where two do not grow`(width: Int) throws {
+  func `a leaf of keys of one length is refused if two keys do not ascend`(width: Int) throws {
     var generator = SeededGenerator(seed: UInt64(width))
     let fixture = try HostileFixture()
     for _ in 0..<200 {
@@ -106,7 +106,9 @@ import Testing
   }
 
   @Test(arguments: [[0x7fff, 0x8000, 0x8005], [0x7ffe, 0x7fff, 0x7fff], [5, 0x9000, 0xffff]])
-  func `a leaf with more bytes of keys than ends can tell is refused or can be read`(ends: [Int]) throws {
+  func `a leaf with more bytes of keys than its ends can express is refused or can be read`(ends: [Int])
+    throws
+  {
     var generator = SeededGenerator(seed: 1)
     let fixture = try HostileFixture()
     var body = Self.leafHeader(count: 3, prefix: 0, keyWidth: 0xffff, valueWidth: 0)
@@ -116,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [(0, 1024), (1024, 0), (1000, 24), (0, 1025), (1025, 0), (1000, 25), (0xffff, 0xfffe)])
-  func `a leaf of a key longer than keys may be is refused`(prefix: Int, width: Int) throws {
+  func `a leaf with a key longer than the limit is refused`(prefix: Int, width: Int) throws {
     var generator = SeededGenerator(seed: 1)
     let fixture = try HostileFixture()
     let body =
@@ -136,7 +138,7 @@ import Testing
     #expect(!isAccepted)
   }
 
-  /// Nodes of a real tree with a few bytes changed.
+  /// Takes nodes of a real tree and changes a few bytes.
   private func damage(_ kind: NodeKind, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let fixture = try HostileFixture()
@@ -178,7 +180,7 @@ import Testing
       var end = 0
       for _ in 0..<count {
         end += generator.below(5)
-        // Bit 15 tells that a value names a ref; in the end of a key it is a large number.
+        // Bit 15 says that a value names a ref. In the end of a key it is part of a large number.
         body += word(generator.chance(10) ? end | 0x8000 : end)
       }
     }
@@ -201,7 +203,7 @@ import Testing
   }
 }
 
-/// A node of any content.
+/// A node with any content.
 private struct ForgedNode {
   var kind: NodeKind
   var refs: Int
@@ -210,7 +212,7 @@ private struct ForgedNode {
   mutating func damage(_ generator: inout SeededGenerator) {
     for _ in 0...generator.below(3) {
       guard !body.isEmpty else { return }
-      // The start of a body tells where all else stands.
+      // The start of a body says where everything else stands.
       let reach = generator.chance(50) ? min(body.count, 24) : body.count
       let place = generator.below(reach)
       switch generator.below(8) {
@@ -226,7 +228,7 @@ private struct ForgedNode {
   }
 }
 
-/// Makes nodes in an arena without anyone looking at what they hold.
+/// Makes nodes in an arena without any validation of their content.
 private struct HostileFixture {
   private let fixture: TreeFixture
   private let child: Ref
@@ -250,7 +252,7 @@ private struct HostileFixture {
     return nodes
   }
 
-  /// Whether the node's validator accepts it. Then everything is read that may be read of such a node.
+  /// Whether the validator accepts the node. If so, reads everything that may be read of such a node.
   func accepts(_ node: ForgedNode, _ generator: inout SeededGenerator) throws -> Bool {
     let ref = make(node)
     let isAccepted = try look(at: ref, node, &generator)
@@ -285,7 +287,7 @@ private struct HostileFixture {
     } else if node.kind == .chunkBranch {
       guard LongValue.isValidBranch(view) else { return false }
       let length = try LongValue.length(ref, access)
-      // The counts may lie: then reading throws.
+      // If the counts are wrong, reading throws.
       if let bytes = try? LongValue.read(ref, access) { isReadable = bytes.count == length }
     } else {
       guard Catalogue.isValid(view) else { return false }
@@ -296,7 +298,7 @@ private struct HostileFixture {
     return true
   }
 
-  /// Makes leaves of it, with one entry more or another, and with one less, each to be as valid as itself.
+  /// Makes leaves with one entry added or replaced, and with one entry removed. Each of them must be valid.
   private func canBeChanged(_ leaf: LeafNode, _ generator: inout SeededGenerator) throws -> Bool {
     let key = generator.bytes(generator.below(12))
     let (index, found) = leaf.search(key.span.bytes)
@@ -322,7 +324,7 @@ private struct HostileFixture {
   private func canBeRead(_ leaf: LeafNode, _ generator: inout SeededGenerator) -> Bool {
     let count = leaf.count
     guard count >= 1 else { return false }
-    // Bounds first: where they are out of order, reading would trap.
+    // The bounds are tested first, because reading would trap if they were out of order.
     if leaf.keyWidth == nil || leaf.valueWidth == nil {
       for index in 0..<count {
         let (start, end) = leaf.suffixBounds(index)
@@ -376,7 +378,7 @@ private struct HostileFixture {
     return true
   }
 
-  /// Some of many indices, the first and the last among them.
+  /// Some of the indices, including the first and the last.
   private func sample(_ count: Int, _ generator: inout SeededGenerator) -> [Int] {
     guard count > 16 else { return Array(0..<count) }
     return [0, count - 1] + (0..<14).map { _ in generator.below(count) }

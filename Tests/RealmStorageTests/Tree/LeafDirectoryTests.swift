@@ -14,7 +14,7 @@ import Testing
     return try KeyedTree.append(leaves, to: .null, editor: editor)
   }
 
-  /// Looks up as many keys as a directory waits for, and again as many.
+  /// Looks up as many keys as must be looked up before a directory is made, and then as many again.
   private static func compare(_ keys: [UInt64], in root: Ref, _ editor: NodeEditor) throws {
     var generator = SeededGenerator(seed: UInt64(keys.count))
     let lookup = LeafDirectory.Lookup(root, leaves: keys.count)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [2, 3, 64, 65, 700, 5000], [false, true])
-  func `a directory answers what the branches do`(count: Int, isEven: Bool) throws {
+  func `a directory of leaves finds the same leaves as the branches`(count: Int, isEven: Bool) throws {
     let fixture = try TreeFixture()
     defer { fixture.transaction.cancel() }
     var generator = SeededGenerator(seed: UInt64(count))
@@ -41,7 +41,7 @@ import Testing
     try Self.compare(keys.sorted(), in: root, fixture.editor)
   }
 
-  @Test func `a forged tree whose keys go back has no directory`() throws {
+  @Test func `a forged tree whose keys do not ascend gets no directory`() throws {
     let fixture = try TreeFixture()
     defer { fixture.transaction.cancel() }
     let keys = Array(0..<UInt64(KeyedTree.fanOut)) + Array(5..<UInt64(KeyedTree.fanOut))

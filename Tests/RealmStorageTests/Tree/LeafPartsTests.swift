@@ -3,12 +3,14 @@ import Testing
 
 @testable import RealmStorage
 
-/// Leaves made of others', against leaves built of the same entries one by one.
+/// Compares leaves made of parts of other leaves with leaves built of the same entries one by one.
 @Suite struct LeafPartsTests {
   private static let whole = TreeShape(leafBytes: 1 << 15, branchBytes: 1 << 15, fanOut: 64)
 
   @Test(arguments: 0..<40)
-  func `a leaf with an entry more, another or less is as one that is built of them`(seed: UInt64) throws {
+  func `a leaf with an entry added, replaced or removed equals a leaf built of the same entries`(seed: UInt64)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture(key: seed % 4 == 3 ? [UInt8](repeating: 1, count: 64) : nil)
     let editor = fixture.editor
@@ -34,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `two leaves that are joined are as one that is built of all their entries`(seed: UInt64) throws {
+  func `two joined leaves equal a leaf that is built of all their entries`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture()
     let editor = fixture.editor
@@ -53,12 +55,12 @@ import Testing
     }
   }
 
-  /// What entries of a leaf have in common.
+  /// The properties that the entries of a leaf share.
   private struct Kind {
     let prefix: [UInt8]
     let keyLength: Int?
     let valueLength: Int?
-    /// Of a hundred values so many name a ref.
+    /// The percentage of values that name a ref.
     let refs: Int
 
     init(_ generator: inout SeededGenerator) {
@@ -68,13 +70,13 @@ import Testing
       refs = generator.chance(70) ? 0 : 30
     }
 
-    /// Some that begin alike, in order.
+    /// Some entries that begin alike, in ascending order.
     func entries(
       _ count: Int, _ fixture: TreeFixture, _ generator: inout SeededGenerator
     ) throws -> [TreeEntry] {
       var keys: Set<[UInt8]> = []
       for _ in 0..<count {
-        // Two letters and few others: some begin alike for long, and some are the beginning of others.
+        // Most bytes are 0 or 1. So some keys begin alike for long, and some are the beginning of others.
         let length = keyLength ?? generator.below(30)
         keys.insert(
           prefix
@@ -88,7 +90,7 @@ import Testing
       }
     }
 
-    /// Something that a value may name: a leaf, or a tree of several.
+    /// A node that a value may name: a leaf, or a tree of several leaves.
     private static func node(_ fixture: TreeFixture, _ generator: inout SeededGenerator) throws -> Ref {
       var builder = TreeBuilder(shape: .tiny, editor: fixture.editor)
       for number in 0..<(generator.chance(80) ? 1 : 100) {
@@ -105,7 +107,8 @@ import Testing
         key: entry.key.span.bytes, value: TreeValue(bytes: entry.bytes.span.bytes, ref: entry.ref))
     }
     let leaves = builder.finishLeaves()
-    // A leaf of many keys alike is ended before another: here all are to be in one.
+    // The builder ends a leaf early if many keys begin alike. Here all entries must be in one leaf, so the leaves are
+    // joined.
     guard leaves.count > 1 else { return leaves[0].ref }
     let access = editor.access()
     var joined = leaves[0].ref
@@ -116,7 +119,7 @@ import Testing
     return joined
   }
 
-  /// Makes one leaf of the parts, and several.
+  /// Makes one leaf of the parts, then several leaves, and compares both with `entries`.
   private func expect(
     _ parts: borrowing LeafParts, _ entries: [TreeEntry], _ fixture: TreeFixture,
     _ generator: inout SeededGenerator
@@ -135,7 +138,7 @@ import Testing
     let built = try content(try build(entries, editor), access)
     #expect(made == built)
     let length = parts.totalLength
-    // A node's length is in units of 8 bytes.
+    // The length of a node is in units of 8 bytes.
     #expect((length + 7) / 8 * 8 == made.body.count)
 
     let limit = 60 + generator.below(200)

@@ -14,7 +14,7 @@ import Testing
     let foundLength = try LongValue.length(ref, access)
     #expect(foundLength == length)
     expectEqual(found, value)
-    // Just the chunks it needs: none is empty but that of an empty value.
+    // The value has only the chunks that it needs. No chunk is empty except that of an empty value.
     let chunks = try TreeNodes.all(ref, access).filter { $0.rawKind == NodeKind.chunk.rawValue }
     #expect(chunks.count == max(1, (length + 65_535) / 65_536))
   }
@@ -45,7 +45,7 @@ import Testing
     #expect(findings == [])
   }
 
-  @Test func `a long value that was replaced gives its space back`() throws {
+  @Test func `a long value that was replaced gives back its space`() throws {
     let storage = try MemoryStorage(name: "long")
     let database = try Database(creatingIn: storage)
     for round in 0..<60 {
@@ -60,7 +60,7 @@ import Testing
     #expect(report.liveBytes < 1000)
   }
 
-  @Test func `a count of bytes that is not true is found`() throws {
+  @Test func `a wrong count of bytes is found`() throws {
     let fixture = try TreeFixture()
     let editor = fixture.editor
     let value = Self.content(200_000)
@@ -74,7 +74,7 @@ import Testing
     #expect(corruption.finding == Corruption.Finding.rows)
   }
 
-  @Test func `a node that holds no bytes is not read as a long value`() throws {
+  @Test func `a node without bytes of a value is not read as a long value`() throws {
     let fixture = try TreeFixture()
     let editor = fixture.editor
     var tree = ModelledTree(editor)
@@ -84,7 +84,7 @@ import Testing
     #expect(throws: StorageError.self) { try LongValue.length(leaf, editor.access()) }
   }
 
-  /// Bytes that tell where they stand.
+  /// Bytes that depend on their positions.
   private static func content(_ length: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0x5a, count: length)
     for position in stride(from: 0, to: length, by: 1021) {
@@ -93,7 +93,7 @@ import Testing
     return bytes
   }
 
-  /// Compares without looking at each byte in a slow loop.
+  /// Compares the bytes with one call, without a slow loop over each byte.
   private func expectEqual(
     _ found: [UInt8]?, _ value: [UInt8], sourceLocation: SourceLocation = #_sourceLocation
   ) {

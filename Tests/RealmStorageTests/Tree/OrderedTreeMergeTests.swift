@@ -5,14 +5,14 @@ import Testing
 
 @Suite struct OrderedTreeMergeTests {
   @Test(arguments: 0..<12)
-  func `keys merged into a tree agree with a dictionary`(seed: UInt64) throws {
+  func `a tree into which keys are merged agrees with a dictionary`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture(key: seed % 6 == 5 ? [UInt8](repeating: 1, count: 64) : nil)
     let (editor, shape) = (fixture.editor, seed % 2 == 0 ? TreeShape.tiny : .small)
     let keys = Keys(&generator)
     var (root, model): (Ref, [[UInt8]: TreeEntry]) = (.null, [:])
     for _ in 0..<25 {
-      // Few keys go into leaves as they are, many make them anew.
+      // Few keys are inserted into leaves as they are. Many keys make the leaves anew.
       let added = (0..<1 + generator.below(generator.chance(70) ? 8 : 400)).map { _ in keys.next(&generator) }
       root = try merge(added, root, shape, editor)
       for key in added { model[key, default: TreeEntry(key: key, bytes: [], ref: nil)].add() }
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `a key that shortens what many have in common leaves them as dense as they are`() throws {
+  @Test func `a key that would shorten the common prefix of many keys leaves their leaf dense`() throws {
     let fixture = try TreeFixture()
     let (editor, shape) = (fixture.editor, TreeShape.small)
     let alike = (0..<40).map { [UInt8](repeating: 7, count: 40) + [UInt8($0)] }
@@ -29,13 +29,15 @@ import Testing
     let before = try TreeNodes.all(built, editor.access()).reduce(0) { $0 + $1.length }
     let root = try merge([[1]], built, shape, editor)
     let after = try TreeNodes.all(root, editor.access()).reduce(0) { $0 + $1.length }
-    // Together they would take forty bytes more each.
+    // In a leaf with the new key the others would take forty bytes more each.
     #expect(after < before + 500, "\(before) bytes became \(after)")
     #expect(try TreeNodes.entries(root, editor.access()).count == 41)
   }
 
   @Test(arguments: 0..<6)
-  func `older versions keep their content and just what went away is freed`(seed: UInt64) throws {
+  func `a merge frees just the nodes that the new tree lacks, and older versions keep their content`(
+    seed: UInt64
+  ) throws {
     var generator = SeededGenerator(seed: seed)
     let database = try Database(inMemory: "test")
     let keys = Keys(&generator)
@@ -67,7 +69,7 @@ import Testing
     #expect(findings == [])
   }
 
-  @Test func `counts so forged that they go around trap nowhere`() throws {
+  @Test func `forged counts whose sum overflows cause no trap`() throws {
     let fixture = try TreeFixture()
     let editor = fixture.editor
     let keys = (0..<200).map { TestKeys.number($0) }
@@ -118,7 +120,7 @@ import Testing
     }
   }
 
-  /// The value of a key tells how often it was merged.
+  /// Merges the keys. The value of a key has one byte for each time it was merged.
   private func merge(_ keys: [[UInt8]], _ root: Ref, _ shape: TreeShape, _ editor: NodeEditor) throws -> Ref {
     var run = SortedKeys(count: keys.count, bytes: 0)
     for key in keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { run.append(key.span.bytes) }
@@ -127,7 +129,7 @@ import Testing
     }
   }
 
-  /// Gives one key a value that names a node; it does so until the key is merged again.
+  /// Gives one key a value that names a node. The value stays until the key is merged again.
   private func nameRef(
     _ root: Ref, _ model: inout [[UInt8]: TreeEntry], _ shape: TreeShape, _ editor: NodeEditor,
     _ generator: inout SeededGenerator
@@ -155,7 +157,7 @@ import Testing
 }
 
 extension TreeEntry {
-  /// The key was merged once more.
+  /// Notes that the key was merged once more.
   fileprivate mutating func add() {
     bytes.append(1)
     ref = nil

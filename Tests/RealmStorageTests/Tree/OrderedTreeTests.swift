@@ -10,7 +10,7 @@ import Testing
     let fixture = try TreeFixture(key: key)
     var tree = ModelledTree(fixture.editor)
     for step in 0..<360 {
-      // The tree grows, shrinks and grows again, so that splits and merges meet at all heights.
+      // The tree grows, shrinks and grows again, so that splits and merges occur at all heights.
       let removals = step % 180 < 120 ? 20 : 80
       if !tree.isEmpty, generator.chance(removals) {
         try tree.removeOne(&generator)
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [200, 1000])
-  func `keys appended in order leave full leaves behind`(leafBytes: Int) throws {
+  func `keys appended in order leave full leaves`(leafBytes: Int) throws {
     let shape = TreeShape(leafBytes: leafBytes, branchBytes: 2 * leafBytes, fanOut: 16)
     let fixture = try TreeFixture()
     var tree = ModelledTree(fixture.editor, shape: shape)
@@ -75,7 +75,7 @@ import Testing
     #expect(count == 700)
   }
 
-  @Test func `a key of 1024 bytes is taken and a longer one refused`() throws {
+  @Test func `a key of 1024 bytes is accepted and a longer one refused`() throws {
     let fixture = try TreeFixture()
     let editor = fixture.editor
     let longest = [UInt8](repeating: 9, count: 1024)
@@ -100,7 +100,9 @@ import Testing
   }
 
   @Test(arguments: 0..<5)
-  func `older versions keep their content and just what went away is freed`(seed: UInt64) throws {
+  func `a change frees just the nodes that the new tree lacks, and older versions keep their content`(
+    seed: UInt64
+  ) throws {
     var generator = SeededGenerator(seed: seed)
     let database = try Database(inMemory: "test")
     var content: [[UInt8]: [UInt8]] = [:]

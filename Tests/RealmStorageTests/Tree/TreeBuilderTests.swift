@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TreeBuilderTests {
   @Test(arguments: Array(0...52) + [100, 257, 500])
-  func `a tree built at once equals one that was inserted into`(count: Int) throws {
+  func `a tree built at once has the same entries as one made by insertions`(count: Int) throws {
     var generator = SeededGenerator(seed: UInt64(count))
     let fixture = try TreeFixture()
     let editor = fixture.editor
@@ -35,11 +35,11 @@ import Testing
   }
 
   @Test(arguments: 0..<12)
-  func `keys added some at a time make the tree of keys added one by one`(seed: UInt64) throws {
+  func `a builder that gets many keys at a time makes a tree of all keys`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture()
     let (editor, shape) = (fixture.editor, seed % 2 == 0 ? TreeShape.tiny : .small)
-    // Some that begin alike and have one length, others that do not.
+    // Some keys begin alike and have one length, and others do not.
     var keys = TestKeys.sorted(generator.below(300), &generator)
     for group in 0..<UInt8(generator.below(6)) {
       let count = generator.below(700)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: 0..<8, [nil, Keys.first])
-  func `a tree built at once can be changed like any other`(seed: UInt64, key: [UInt8]?) throws {
+  func `a tree built at once can be changed like any other tree`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture(key: key)
     let count = generator.below(120)
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `leaves that name many long values are no longer than others`(key: [UInt8]?) throws {
+  func `leaves that name many long values are no longer than other leaves`(key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: 1)
     let fixture = try TreeFixture(key: key)
     let editor = fixture.editor
@@ -110,11 +110,13 @@ import Testing
   }
 
   @Test(arguments: 0..<30, [nil, Keys.first])
-  func `a tree of keys that loses some is the one built of the others`(seed: UInt64, key: [UInt8]?) throws {
+  func `a tree that loses some keys equals the tree built of the remaining keys`(seed: UInt64, key: [UInt8]?)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture(key: key)
     let editor = fixture.editor
-    // Keys of one length too, whose leaves need no table of ends.
+    // With odd seeds the keys have one length, so that leaves need no table of ends.
     let keys =
       seed % 2 == 0
       ? TestKeys.sorted(1 + generator.below(300), &generator)
@@ -134,7 +136,7 @@ import Testing
     #expect(checked == UInt64(expected.count))
     try TreeNodes.expectLimits(left, .tiny, access)
     try TreeNodes.expectOneDepth(left, access)
-    // Leaf by leaf as they would have been.
+    // Each leaf has the length that a new build gives.
     let again = try build(expected, .tiny, editor)
     let (lengths, others) = (try leafLengths(left, access), try leafLengths(again, access))
     #expect(lengths == others)
@@ -144,11 +146,11 @@ import Testing
     root.isNull ? [] : try TreeNodes.all(root, access).filter { !$0.isBranch }.map { $0.length }
   }
 
-  @Test func `leaves built at once are nearly full`() throws {
+  @Test func `leaves of a tree built at once are nearly full`() throws {
     var generator = SeededGenerator(seed: 1)
     let shape = TreeShape(leafBytes: 1000, branchBytes: 1000, fanOut: 16)
     let fixture = try TreeFixture()
-    // Keys with nothing in common, and lengths that differ: a leaf takes what its entries add up to.
+    // The keys have nothing in common and different lengths, so the size of a leaf is the sum of its entries.
     let keys = (0..<800).map { (number: Int) -> [UInt8] in
       [UInt8(truncatingIfNeeded: number * 7), UInt8(number / 256)] + generator.bytes(6 + generator.below(4))
     }
@@ -159,9 +161,9 @@ import Testing
     #expect(fill > 0.8)
   }
 
-  /// As in an index: many rows of each value, their keys of one byte, of two, and of three.
+  /// The keys are like those in an index with many rows for each value. The keys of rows have one, two or three bytes.
   @Test(arguments: [(400, 3.7), (1000, 4.4)])
-  func `many keys that begin alike take little more than what tells them apart`(
+  func `many keys that begin alike take little more space than the bytes that differ`(
     values: Int, most: Double
   ) throws {
     let fixture = try TreeFixture()
@@ -180,7 +182,7 @@ import Testing
     #expect(found == entries)
     let leaves = try TreeNodes.all(built, access).filter { !$0.isBranch }
     let bytes = leaves.reduce(0) { $0 + $1.length }
-    // Two bytes or three of each, and what stands around them in each leaf.
+    // Each key takes two or three bytes, and a part of the rest of its leaf.
     #expect(Double(bytes) < most * Double(keys.count))
     #expect(leaves.count < keys.count / 100)
   }

@@ -9,7 +9,9 @@ import Testing
   // MARK: - Against brute force
 
   @Test(arguments: 0..<4, [nil, Keys.first])
-  func `any two versions differ as their contents do`(seed: UInt64, key: [UInt8]?) throws {
+  func `the difference of any two versions equals the difference of their contents`(
+    seed: UInt64, key: [UInt8]?
+  ) throws {
     var generator = SeededGenerator(seed: seed)
     let storage = try MemoryStorage(name: "diff")
     let database = try Database(creatingIn: storage, options: .init(encryptionKey: key))
@@ -40,7 +42,9 @@ import Testing
   }
 
   @Test(arguments: 0..<5)
-  func `any two versions of a high tree differ as their contents do`(seed: UInt64) throws {
+  func `the difference of any two versions of a high tree equals the difference of their contents`(
+    seed: UInt64
+  ) throws {
     var generator = SeededGenerator(seed: seed)
     let database = try Database(inMemory: "diff")
     var content: Content = [:]
@@ -101,10 +105,10 @@ import Testing
   private static func value(_ generator: inout SeededGenerator) -> [UInt8] {
     switch generator.below(20) {
     case 0: return []
-    // The least long value, and one of two chunks.
+    // The values are the shortest long value and a value of two chunks.
     case 1: return [UInt8](repeating: UInt8(generator.below(3)), count: 1025)
     case 2: return [UInt8](repeating: UInt8(generator.below(3)), count: 70_000)
-    // As long as the bytes that stand for a long value, and equal to them.
+    // This value has the length of the bytes that stand for a long value, and equals them.
     case 3: return TestKeys.length(1025)
     default: return generator.bytes(generator.below(300))
     }
@@ -112,7 +116,7 @@ import Testing
 
   // MARK: - What is no difference
 
-  @Test func `setting the value that is there already is no difference`() throws {
+  @Test func `setting a value to what it was is no difference`() throws {
     let database = try Database(inMemory: "diff")
     try fill(database)
     let old = try database.snapshot()
@@ -124,7 +128,7 @@ import Testing
     #expect(differences == [])
   }
 
-  @Test func `a long value written again is no difference and a changed byte of it is one`() throws {
+  @Test func `a long value written again is no difference, and a changed byte in it is one`() throws {
     let database = try Database(inMemory: "diff")
     var long = [UInt8](repeating: 5, count: 70_000)
     try database.write { try $0.tree("a").set(long, for: [1]) }
@@ -141,7 +145,9 @@ import Testing
     #expect(changed == [TreeDiff.Difference.changed(key: [1])])
   }
 
-  @Test func `bytes that look like the length of a long value are not taken for it`() throws {
+  @Test func `a value that equals the encoded length of a long value is not mistaken for the long value`()
+    throws
+  {
     let database = try Database(inMemory: "diff")
     try database.write { try $0.tree("a").set([UInt8](repeating: 5, count: 2000), for: [1]) }
     let long = try database.snapshot()
@@ -154,7 +160,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `a tree emptied and filled again is no difference`(seed: UInt64) throws {
+  func `a tree that is emptied and filled again is no difference`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let database = try Database(inMemory: "diff")
     try fill(database)
@@ -175,7 +181,7 @@ import Testing
     #expect(differences == [])
   }
 
-  @Test func `a tree that was not there has all of its entries inserted`() throws {
+  @Test func `a tree that the older version lacks counts as insertions of all entries`() throws {
     let database = try Database(inMemory: "diff")
     let old = try database.snapshot()
     try database.write { try $0.tree("a").set([2], for: [1]) }
@@ -201,7 +207,7 @@ import Testing
 
   // MARK: - Cost
 
-  @Test func `the difference of one entry in many touches few nodes`() throws {
+  @Test func `the difference of one entry in a large tree reads few nodes`() throws {
     let storage = try CountingStorage()
     do {
       let database = try Database(creatingIn: storage)
@@ -215,7 +221,7 @@ import Testing
       try transaction.commit()
       database.close()
     }
-    // A new handle has looked at no leaf yet.
+    // A new handle has not read any leaf yet.
     let database = try Database(storage: storage, options: .init())
     let old = try database.snapshot()
     try database.write { try $0.tree("a").set([1], for: TestKeys.number(12_345)) }
@@ -225,7 +231,7 @@ import Testing
     let after = storage.nodesLookedAt
     #expect(differences == [TreeDiff.Difference.changed(key: TestKeys.number(12_345))])
     #expect(after - before <= 6)
-    // The count tells something: who reads all looks at far more.
+    // The count is meaningful, because a read of all entries reads many more nodes.
     var entries = 0
     try new.tree("a").forEach { _, _ in
       entries += 1

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// A database in memory with an open transaction, whose editor makes the nodes of trees that have no name.
+/// A database in memory with an open transaction, whose editor makes nodes of trees without a name.
 struct TreeFixture {
   let database: Database
   let transaction: WriteTransaction
@@ -56,12 +56,12 @@ struct ShapedTree {
 enum TestKeys {
   private static let longPrefix = [UInt8](repeating: 7, count: 900)
 
-  /// Eight bytes, the greatest first, so that keys are in the order of their numbers.
+  /// Eight bytes, the most significant first, so that keys are in the order of their numbers.
   static func number(_ number: Int) -> [UInt8] {
     (0..<8).map { byte in UInt8(truncatingIfNeeded: number >> (56 - 8 * byte)) }
   }
 
-  /// The eight bytes that stand in a leaf for a long value of this length, the least first.
+  /// The eight bytes that stand in a leaf for a long value of this length, the least significant first.
   static func length(_ length: Int) -> [UInt8] {
     (0..<8).map { byte in UInt8(truncatingIfNeeded: length >> (8 * byte)) }
   }
@@ -72,13 +72,13 @@ enum TestKeys {
     case 1, 2, 3: return number(generator.below(400))
     case 4, 5, 6: return generator.bytes(generator.below(41))
     default:
-      // Two letters only: most keys start like others, and some are the start of others.
+      // The keys have two different bytes only. So most keys begin like others, and some are the beginning of others.
       let length = generator.below(41)
       return (0..<length).map { _ in UInt8(generator.below(2)) }
     }
   }
 
-  /// Different keys in order.
+  /// Different keys in ascending order.
   static func sorted(_ count: Int, _ generator: inout SeededGenerator) -> [[UInt8]] {
     var keys: Set<[UInt8]> = []
     while keys.count < count { keys.insert(random(&generator)) }
@@ -114,7 +114,7 @@ enum TreeNodes {
     return entries
   }
 
-  /// A node and all below it.
+  /// A node and all nodes below it.
   static func all(_ root: Ref, _ access: borrowing NodeAccess) throws -> [Ref] {
     guard !root.isNull else { return [] }
     var nodes = [root]
@@ -122,10 +122,10 @@ enum TreeNodes {
     return nodes
   }
 
-  /// Bytes of a node's refs and body, which is what a shape limits.
+  /// The length of a node's refs and body in bytes, which a shape limits.
   static func content(_ ref: Ref) -> Int { ref.length - 16 }
 
-  /// Expects all leaves of a tree to be at one depth.
+  /// Expects that all leaves of a tree have the same depth.
   static func expectOneDepth(_ root: Ref, _ access: borrowing NodeAccess) throws {
     var floor = root.isNull ? [] : [root]
     while floor.contains(where: \.isBranch) {
@@ -137,7 +137,7 @@ enum TreeNodes {
     }
   }
 
-  /// Expects all nodes of a tree to be no larger than the shape has them.
+  /// Expects that no node of a tree exceeds the limits of the shape.
   static func expectLimits(_ root: Ref, _ shape: TreeShape, _ access: borrowing NodeAccess) throws {
     for ref in try all(root, access) {
       if ref.isBranch {
@@ -151,7 +151,7 @@ enum TreeNodes {
     }
   }
 
-  /// How full the leaves of a tree are, the last one left out: a number from 0 to 1.
+  /// The average fill of the leaves of a tree without the last leaf, from 0 to 1.
   static func averageFill(_ root: Ref, _ shape: TreeShape, _ access: borrowing NodeAccess) throws -> Double {
     let leaves = try all(root, access).filter { $0.rawKind == NodeKind.leaf.rawValue }.dropLast()
     let bytes = leaves.reduce(0) { $0 + content($1) }
@@ -219,7 +219,7 @@ struct ModelledTree {
     if let ref = content.removeValue(forKey: key)?.ref { try editor.freeTree(ref) }
   }
 
-  /// Removes a key that is not there.
+  /// Removes a key that does not exist.
   mutating func removeNone(_ generator: inout SeededGenerator) throws {
     let key = TestKeys.random(&generator)
     guard content[key] == nil else { return }
@@ -248,7 +248,7 @@ struct ModelledTree {
 
   // MARK: - What must hold
 
-  /// Compares all that the tree can be asked with what it is to hold.
+  /// Compares the results of all reads of the tree with the expected content.
   func verify(_ generator: inout SeededGenerator) throws {
     let expected = content.map { TreeEntry(key: $0.key, bytes: $0.value.bytes, ref: $0.value.ref) }
       .sorted { $0.key.lexicographicallyPrecedes($1.key) }
@@ -300,7 +300,8 @@ struct ModelledTree {
     }
   }
 
-  /// Each node that is alive in the arena is one of the tree's: none was forgotten, none freed too early.
+  /// Expects that the live nodes of the arena are just those of the tree, so that none was forgotten or freed too
+  /// early.
   private func verifyMemory(_ access: borrowing NodeAccess) throws {
     let nodes = try TreeNodes.all(root, access)
     let bytes = nodes.reduce(0) { $0 + ($1.length + Ref.unit - 1) / Ref.unit * Ref.unit }
@@ -325,7 +326,7 @@ struct ModelledTree {
     try verify(cursor, standsAt: position, of: expected, access)
   }
 
-  /// A cursor stands at a position, steps back from it and forth to it again.
+  /// Expects that the cursor stands at the position, and that a step back and a step forward lead to it again.
   private func verify(
     _ start: TreeCursor, standsAt position: Int, of expected: [TreeEntry], _ access: borrowing NodeAccess
   ) throws {
@@ -352,7 +353,7 @@ struct ModelledTree {
   }
 }
 
-/// Reads what an editor has made.
+/// Reads the nodes that an editor has made.
 final class EditorReader: NodeReader {
   private let editor: NodeEditor
   let root = Ref.null

@@ -16,7 +16,7 @@ import Testing
     return try Content.fingerprint(of: snapshot)
   }
 
-  /// A database that holds much less than its file has room for.
+  /// Fills a database, whose file then has room for much more than the content.
   private func fill(_ database: Database, seed: UInt64) throws -> TableModel {
     var generator = SeededGenerator(seed: seed)
     var model = TableModel()
@@ -41,12 +41,14 @@ import Testing
   @Test(
     arguments: [(nil, nil), (nil, Keys.first), (Keys.first, Keys.second), (Keys.first, nil)]
       as [([UInt8]?, [UInt8]?)])
-  func `a copy holds the same in less room, under the key it is given`(keys: ([UInt8]?, [UInt8]?)) throws {
+  func `a copy has the same content in less space, encrypted with the given key`(keys: ([UInt8]?, [UInt8]?))
+    throws
+  {
     try withTemporaryPath { path in
       let database = try Database(path: path, options: .init(encryptionKey: keys.0))
       let model = try fill(database, seed: 3)
       let snapshot = try database.snapshot()
-      // What comes later is not in it.
+      // Later changes are not in the copy.
       try database.write { try $0.tree("many").removeAll() }
       let target = path + "-copy"
       try snapshot.copy(to: target, encryptionKey: keys.1)
@@ -55,7 +57,7 @@ import Testing
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
       let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(".copy-") }
       #expect(left.isEmpty)
-      // Rows go on with the keys that come next.
+      // New rows of the copy get the next keys.
       let copy = try Database(path: target, options: .init(encryptionKey: keys.1))
       var generator = SeededGenerator(seed: 4)
       var changed = model
@@ -68,7 +70,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, Keys.first]) func `a transaction is copied with what it changed, and goes on`(
+  @Test(arguments: [nil, Keys.first]) func `a transaction can be copied with its changes, and then continues`(
     key: [UInt8]?
   ) throws {
     try withTemporaryPath { path in
@@ -93,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `what is larger than memory for a transaction is copied in parts`() throws {
+  @Test func `content larger than the memory of a transaction is copied in parts`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       var generator = SeededGenerator(seed: 8)
@@ -112,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a copy takes the place of no file, and an empty database is copied too`() throws {
+  @Test func `a copy replaces no file, and an empty database can be copied`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       let error = #expect(throws: StorageError.self) { try database.snapshot().copy(to: path) }
@@ -123,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `damage is not copied`() throws {
+  @Test func `a damaged version is not copied`() throws {
     try withTemporaryPath { path in
       try Database(path: path).write { try $0.tree("a").set([UInt8](repeating: 7, count: 100_000), for: [1]) }
       let handle = try #require(FileHandle(forUpdatingAtPath: path))
@@ -137,7 +139,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, Keys.first]) func `compacting makes a file small and leaves what it holds`(
+  @Test(arguments: [nil, Keys.first]) func `compacting makes a file small and keeps its content`(
     key: [UInt8]?
   ) throws {
     try withTemporaryPath { path in
@@ -168,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `a link leads to what is compacted, and a file that was replaced meanwhile stays`() throws {
+  @Test func `compacting a symbolic link compacts the file that it leads to`() throws {
     try withTemporaryPath { path in
       let linked = path + "-link"
       _ = try fill(Database(path: path), seed: 11)
@@ -181,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `a copy has the mode of its file`() throws {
+  @Test func `a copy has the permissions of its file`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
@@ -195,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `threads that open a file while it is compacted find all of it`() throws {
+  @Test func `threads that open a file while it is compacted find the whole content`() throws {
     try withTemporaryPath { path in
       let expected = try { () throws -> UInt64 in
         let database = try Database(path: path)

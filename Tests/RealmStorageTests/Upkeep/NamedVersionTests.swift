@@ -55,20 +55,20 @@ import Testing
       #expect(try writer.dropVersion(named: "before"))
       #expect(try !writer.dropVersion(named: "before"))
       for number in 0..<300 { try set(writer, number) }
-      // The reader holds it still.
+      // The reader still holds the version.
       #expect(try stamp(kept) == 39)
       #expect(try reader.snapshot(named: "before") == nil)
       #expect(throws: StorageError.readOnly(path: path)) { try reader.keepVersion(named: "before") }
     }
   }
 
-  @Test func `a name moves to a newer version, and to that of a snapshot`() throws {
+  @Test func `a name moves to a newer version, and to the version of a snapshot`() throws {
     let database = try Database(inMemory: "names")
     try set(database, 1)
     let old = try database.snapshot()
     try set(database, 2, .relaxed)
     #expect(try database.keepVersion(named: "n") == old.version + 1)
-    // It was made durable first.
+    // The version was made durable before it got its name.
     #expect(database.held.block.durable.number == database.version)
     try set(database, 3)
     #expect(try stamp(database.snapshot(named: "n")) == 2)
@@ -82,7 +82,7 @@ import Testing
     #expect(try stamp(database.snapshot(named: "m")) == 1)
   }
 
-  @Test func `a version that a recovery may have left on no disk is not named`() throws {
+  @Test func `a version that a recovery may have lost on disk can't be named`() throws {
     let database = try Database(inMemory: "unsure")
     try set(database, 1)
     let (old, block) = (try database.snapshot(), database.held.block)
@@ -107,7 +107,7 @@ import Testing
     #expect(try database.snapshot(named: "nothing")?.treeNames() == [])
   }
 
-  @Test func `names that are too long, empty, or too many are refused`() throws {
+  @Test func `names that are too long, empty or too many are refused`() throws {
     let database = try Database(inMemory: "names")
     try set(database, 1)
     let long = String(repeating: "é", count: 123)
@@ -136,7 +136,7 @@ import Testing
     #expect(try database.namedVersions().count == 1000)
   }
 
-  @Test func `what only a dropped version needed is used again`() throws {
+  @Test func `space that only a dropped version needed is used again`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       for number in 0..<40 { try set(database, number) }
@@ -150,9 +150,11 @@ import Testing
     }
   }
 
-  /// Many pages wait for names; beyond the limit the oldest goes, and the file does not grow without an end.
+  /// Many pages are kept for names. Beyond the limit the oldest version ends, and the file does not grow without limit.
   @Test(arguments: [nil, Keys.first])
-  func `where more is kept by names than is allowed the oldest is ended`(key: [UInt8]?) throws {
+  func `the oldest named version ends if named versions keep more bytes than the limit allows`(key: [UInt8]?)
+    throws
+  {
     try withTemporaryPath { path in
       var options = Database.Options(encryptionKey: key)
       options.namedVersionLimit = 1 << 20
@@ -163,7 +165,7 @@ import Testing
       try database.keepVersion(named: "second")
       let held = try #require(try database.snapshot(named: "second"))
       for number in 0..<2000 { try set(database, number, number % 5 == 0 ? .full : .relaxed) }
-      // One version of so little stays within the limit.
+      // The content is so small that one version stays within the limit.
       #expect(try database.namedVersions().map(\.isEnded) == [false, false])
       for round in 0..<12 {
         try database.keepVersion(named: "round \(round)")
@@ -184,7 +186,7 @@ import Testing
       #expect(
         "\(StorageError.versionEnded(name: "first", version: first, path: path))".contains(
           "namedVersionLimit"))
-      // A snapshot that was taken before is readable for as long as it is held.
+      // A snapshot that was taken earlier is readable as long as it is held.
       #expect(try stamp(held) == 1)
       let kept = try database.pinnedVersions().filter { $0.name != nil }.reduce(0) { $0 + $1.bytes }
       #expect(kept <= 1 << 20)
@@ -193,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `who moves the oldest name on, or drops it, lets no other be ended in its place`() throws {
+  @Test func `moving or dropping the oldest name at the limit ends no other version`() throws {
     for drops in [true, false] {
       try withTemporaryPath { path in
         var options = Database.Options()
@@ -205,7 +207,7 @@ import Testing
         }
         let writer = try #require(database.writer)
         var round = UInt8(0)
-        // Each version is named by the next, in one commit with a change.
+        // Each commit changes the tree and names the version before.
         while writer.context.namedLimit.excess.load(ordering: .relaxed) == 0, round < 200 {
           round += 1
           let transaction = try database.beginWrite()
@@ -224,7 +226,7 @@ import Testing
     }
   }
 
-  @Test func `copies and a compacted file hold no named versions, and all else`() throws {
+  @Test func `copies and compacted files have no named versions, and all other content`() throws {
     try withTemporaryPath { path in
       do {
         let database = try Database(path: path)
@@ -249,15 +251,15 @@ import Testing
     }
   }
 
-  /// Readers take no lock that a writer has: a name may go while they look for what it leads to.
+  /// Readers take no lock that writers take. A name may go while a reader looks for its version.
   @Test(arguments: [nil, Keys.first])
-  func `threads read named versions while others name, drop and write`(key: [UInt8]?) throws {
+  func `threads read named versions while other threads name, drop and write versions`(key: [UInt8]?) throws {
     try withTemporaryPath { path in
       var options = Database.Options(encryptionKey: key)
       options.compaction = .eager
       let handles = [try Database(path: path, options: options), try Database(path: path, options: options)]
       try set(handles[0], 0)
-      // Readers that run before or after all others find one, too.
+      // This name stays, so that readers that run before or after all others find one, too.
       _ = try handles[0].keepVersion(named: "first")
       for name in 0..<3 { _ = try handles[0].keepVersion(named: "\(name)") }
       let failures = Mutex<[String]>([])
@@ -269,7 +271,7 @@ import Testing
           for round in 0..<Slow.count(150, slow: 2000) {
             let name = thread >= 2 && round == 0 ? "first" : "\(generator.below(3))"
             if thread < 2 {
-              // All values of a version are alike.
+              // All values of a version are equal.
               try database.write(generator.chance(20) ? .full : .relaxed) { transaction in
                 let tree = try transaction.tree("alike")
                 for key in UInt8(0)..<20 {
@@ -303,14 +305,14 @@ import Testing
     }
   }
 
-  /// What the oracle knows of a name.
+  /// The expected version and content of a name.
   private struct Kept {
     var version: UInt64
     var fingerprint: UInt64
   }
 
   @Test(arguments: Slow.seeds(4, slow: 12), [nil, Keys.first])
-  func `each name leads to what it was given to, whatever is written, moved, cut off and opened again`(
+  func `each name leads to its version after writes, moves, shortening and reopening`(
     seed: UInt64, key: [UInt8]?
   ) throws {
     var generator = SeededGenerator(seed: seed)

@@ -4,9 +4,9 @@ import Synchronization
 import RealmTestSupport
 import Testing
 
-/// Readers of old versions beside a thread that writes. Under ThreadSanitizer too: `make tsan`.
+/// Readers of old versions run beside a thread that writes. `make tsan` runs this under ThreadSanitizer, too.
 @Suite struct ReadersTests {
-  /// What was written, and what was seen of each version.
+  /// The contents that were written, and the content that readers saw in each version.
   private final class Known: Sendable {
     private struct State {
       var written: Set<UInt64> = []
@@ -21,7 +21,7 @@ import Testing
       _ = state.withLock { $0.written.insert(fingerprint) }
     }
 
-    /// Whether somebody wrote this, and all who looked saw the same.
+    /// Whether the content was written, and all readers of this version saw the same content.
     func agrees(_ version: UInt64, _ fingerprint: UInt64) -> Bool {
       state.withLock { state in
         let before = state.seen.updateValue(fingerprint, forKey: version)
@@ -37,11 +37,11 @@ import Testing
   }
 
   @Test(arguments: 0..<2, [nil, Keys.first])
-  func `what readers see of a version never changes while others are written`(
+  func `the content of a version never changes for readers while other versions are written`(
     seed: UInt64, key: [UInt8]?
   ) throws {
     try withTemporaryPath { path in
-      // Little memory for decrypted nodes: they are forgotten under the readers.
+      // There is little memory for decrypted nodes, so nodes are dropped while readers run.
       var options = Database.Options(encryptionKey: key, decryptedMemory: 1 << 19)
       options.compaction = .eager
       options.clusterRows = 8
@@ -84,7 +84,7 @@ import Testing
       defer { transaction.cancel() }
       var next = content
       try Workload.change(transaction, &next, &generator)
-      // Before it is published: a reader may be faster than this thread.
+      // The content is noted before it is published, because a reader may be faster than this thread.
       known.note(next)
       try transaction.commit(generator.chance(20) ? .full : .relaxed)
       content = next

@@ -5,9 +5,9 @@ import Testing
 
 @testable import RealmStorage
 
-/// What threads, processes and failures did to shared handles, and must not do again.
+/// Faults that threads, processes and failures once caused in shared handles. They must not occur again.
 @Suite struct SharingFaultTests {
-  @Test func `garbage control file is taken for new`() throws {
+  @Test func `a control file with garbage is treated as new`() throws {
     try withTemporaryPath { path in
       _ = try Database(path: path)
       try Data(repeating: 0xff, count: ControlPlace.leastBytes).write(
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a file is read where nothing can stand beside it`() throws {
+  @Test func `a file can be read if no files can be made beside it`() throws {
     try withTemporaryPath { path in
       do { try Database(path: path).write { try $0.tree("a").set([1], for: [1]) } }
       try FileManager.default.removeItem(atPath: path + ".management")
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a closed handle is no participant`() throws {
+  @Test func `a closed handle does not take part in sharing`() throws {
     try withTemporaryPath { path in
       let first = try Database(path: path)
       let second = try Database(path: path)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `many open a new file at once`() throws {
+  @Test func `many handles can open a file without a control folder at the same time`() throws {
     for round in 0..<40 {
       try withTemporaryPath { path in
         _ = try Database(path: path)
@@ -64,7 +64,7 @@ import Testing
     let native = NativeSystemCalls()
     let armed = Atomic<Int>(0)
     let closedInSync = Atomic<Bool>(false)
-    /// Lets the sync go on.
+    /// Lets the sync continue.
     let release = DispatchSemaphore(value: 0)
     func releaseSoon() {
       DispatchQueue.global().asyncAfter(deadline: .now() + 0.2) { self.release.signal() }
@@ -84,8 +84,8 @@ import Testing
     }
   }
 
-  /// Calls `body` while another thread's commit is in a sync that lasts until `body` releases it, and fails where it is
-  /// to.
+  /// Calls `body` while another thread's commit is in a sync, which lasts until `body` releases it. The sync then fails
+  /// if `fails` is true.
   func whileSyncing(fails: Bool, _ body: (Database, SlowCalls, String) throws -> Void) throws {
     try withTemporaryPath { path in
       _ = try Database(path: path)
@@ -105,18 +105,18 @@ import Testing
     }
   }
 
-  @Test func `a large commit behind a failed sync leaves the mark`() throws {
+  @Test func `a large commit that follows a failed sync leaves the mark of the failure`() throws {
     try whileSyncing(fails: true) { database, calls, _ in
       calls.releaseSoon()
       #expect(throws: (any Error).self) {
         try database.write { try $0.tree("b").set([UInt8](repeating: 7, count: 3 << 20), for: [3]) }
       }
-      // Whoever wrote behind it has waited until it failed.
+      // The large commit has waited until the sync failed.
       #expect(database.held.block.sync == .failed)
     }
   }
 
-  @Test func `a commit without changes is as sure as what it read`() throws {
+  @Test func `a commit without changes fails if the version it read fails`() throws {
     try whileSyncing(fails: true) { database, calls, _ in
       var seen: [UInt8]?
       let number = try? database.write { transaction -> UInt64 in
@@ -128,7 +128,8 @@ import Testing
     }
   }
 
-  @Test func `who waits for a commit leads though nobody waits for one before it`() throws {
+  @Test func `a thread that waits for a commit leads, even if no thread waits for an earlier commit`() throws
+  {
     try whileSyncing(fails: false) { database, calls, _ in
       let first = try database.beginWrite()
       try first.tree("b").set([1], for: [1])
@@ -138,7 +139,7 @@ import Testing
         _ = try? database.write { try $0.tree("b").set([2], for: [2]) }
         returned.signal()
       }.start()
-      // It sleeps before the sync ends, most often.
+      // In most runs the thread sleeps before the sync ends.
       usleep(50_000)
       calls.release.signal()
       returned.wait()
@@ -147,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `closing waits for a commit on its way`() throws {
+  @Test func `closing a handle waits for a commit in progress`() throws {
     try whileSyncing(fails: false) { database, calls, path in
       let other = try Database(path: path)
       calls.releaseSoon()
@@ -158,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `a reader that is first leaves the durable version as it is named`() throws {
+  @Test func `a reader that opens the file first leaves the durable version as it is`() throws {
     let disk = SimulatedDisk()
     let database = try Database(creatingIn: disk)
     let sure = try database.write { t in
@@ -173,7 +174,7 @@ import Testing
     #expect(reader.held.block.durable.number == sure)
   }
 
-  @Test func `the control lock keeps out other threads of the same handle, and not its own`() throws {
+  @Test func `the control lock excludes other threads of the same handle, but not its own thread`() throws {
     try withTemporaryPath { path in
       _ = try Database(path: path)
       let lock = ControlLock(try FileStorage(path: path, readOnly: false))
@@ -200,8 +201,8 @@ import Testing
     }
   }
 
-  @Test func `a child that outlives its parent keeps no lock of it`() throws {
-    // The mapping of the file must not be of the open file that is locked: a child inherits mappings.
+  @Test func `a child process that outlives its parent keeps no lock of the parent`() throws {
+    // The mapping of the file must not belong to the open file that is locked, because a child inherits mappings.
     try withTemporaryPath { path in
       let database = try Database(path: path)
       let snapshot = try database.snapshot()
@@ -213,8 +214,8 @@ import Testing
     }
   }
 
-  /// What a process has that another thread starts, until it runs its program.
-  @Test func `a closed database holds no lock, whoever has copies of its descriptors`() throws {
+  /// A process that another thread starts has such copies until it runs its program.
+  @Test func `a closed database holds no lock, even if copies of its descriptors exist`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try database.write { try $0.tree("a").set([1], for: [1]) }
@@ -235,7 +236,9 @@ import Testing
     }
   }
 
-  @Test func `more failures than are remembered expire readers, and free nothing`() throws {
+  @Test func `old readers expire after more failures than are remembered, and no page of theirs is freed`()
+    throws
+  {
     let block = ControlBlock(try #require(SharedMemory.local(ControlPlace.mostBytes)))
     block.greatest = 10
     for _ in 0..<70 { block.noteFailure(after: 5) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Handles of one process share a file as processes do: by locks of open files and by the control block.
+/// Handles of one process share a file as processes do: through locks of open files and through the control block.
 @Suite struct SharingTests {
   static func withHandles(
     _ count: Int, key: [UInt8]? = nil, _ body: ([Database], String) throws -> Void
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `what one handle commits the others see`(key: [UInt8]?) throws {
+  func `a commit of one handle is visible to the other handles`(key: [UInt8]?) throws {
     try Self.withHandles(3, key: key) { handles, _ in
       let before = try handles[2].snapshot()
       for round in 0..<60 {
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `a map brought up to date from the ring is the one a walk makes`() throws {
+  @Test func `a page map updated from the ring equals the map that a walk makes`() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var generator = SeededGenerator(seed: seed)
     try Self.withHandles(2) { handles, _ in
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `a ring that tells of another file costs a walk, and nothing else`() throws {
+  @Test func `a ring with false records costs a walk and does no other harm`() throws {
     try Self.withHandles(2) { handles, _ in
       for handle in handles {
         try handle.write { transaction in
@@ -132,7 +132,7 @@ import Testing
       let misled = try handles[1].beginWrite()
       try misled.tree("a").removeAll()
       let sealed = try misled.seal()
-      // One that builds on it writes before another begins.
+      // The next transaction builds on the sealed one and writes before another transaction begins.
       let next = try handles[1].beginWrite()
       try sealed.wait()
       let isMapKnown = handles[1].writer?.pages.with { $0.space.map != nil } ?? false
@@ -147,7 +147,10 @@ import Testing
     }
   }
 
-  @Test func `threads that commit at once are all told their fate, and nothing is lost`() throws {
+  @Test
+  func `each of the threads that commit at once learns the result of its commit, and no commit is lost`()
+    throws
+  {
     try Self.withHandles(2) { handles, _ in
       let failures = Mutex<[String]>([])
       DispatchQueue.concurrentPerform(iterations: 8) { thread in
@@ -157,7 +160,7 @@ import Testing
             try handle.write(round % 5 == 0 ? .relaxed : .full) {
               try $0.tree("t\(thread)").set([UInt8(round)], for: [UInt8(round)])
             }
-            // What a commit that returned has written is there for all.
+            // The changes of a commit that returned are visible to all handles.
             let other = try handles[(thread + 1) % 2].snapshot()
             if try other.tree("t\(thread)").count() != UInt64(round + 1) {
               failures.withLock { $0.append("thread \(thread) lost round \(round)") }
@@ -171,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `the last to close closes the file cleanly, whoever wrote`() throws {
+  @Test func `the last handle to close closes the file cleanly, even if another handle wrote`() throws {
     try withTemporaryPath { path in
       let (first, second) = (try Database(path: path), try Database(path: path))
       try first.write { try $0.tree("a").set([1], for: [1]) }
@@ -184,7 +187,7 @@ import Testing
     }
   }
 
-  @Test func `a control folder that was renamed is told to who writes a millisecond later`() throws {
+  @Test func `a writer notices after a millisecond that the control folder was renamed`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try database.write { try $0.tree("a").set([1], for: [1]) }
@@ -197,7 +200,10 @@ import Testing
     }
   }
 
-  @Test func `a control folder deleted while the file is open is told, and nobody opens beside it`() throws {
+  @Test
+  func `a control folder deleted while the file is open is noticed, and no second handle can open the file`()
+    throws
+  {
     try withTemporaryPath { path in
       let first = try Database(path: path)
       try first.write { try $0.tree("a").set([1], for: [1]) }
@@ -207,13 +213,13 @@ import Testing
       #expect(throws: StorageError.inUse(path: path)) { try Database(path: path) }
       #expect(try snapshot.tree("a").value(for: [1]) == [1])
       first.close()
-      // Snapshots still held keep the file.
+      // Held snapshots keep the file in use.
       #expect(throws: StorageError.inUse(path: path)) { try Database(path: path) }
       withExtendedLifetime(snapshot) {}
     }
   }
 
-  @Test func `a reader that is first leaves the file as it is, and later writers go on`() throws {
+  @Test func `a reader that opens the file first leaves it as it is, and later writers continue`() throws {
     try withTemporaryPath { path in
       do { try Database(path: path).write { try $0.tree("a").set([1], for: [1]) } }
       let before = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -227,7 +233,7 @@ import Testing
     }
   }
 
-  @Test func `a file cut short under an open handle is told`() throws {
+  @Test func `a file cut short under an open handle is noticed`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try database.write { try $0.tree("a").set([UInt8](repeating: 7, count: 20000), for: [1]) }
@@ -238,7 +244,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `who reads an older version is listed, with what is kept for it`(key: [UInt8]?) throws {
+  func `readers of older versions are listed with the bytes that are kept for them`(key: [UInt8]?) throws {
     try Self.withHandles(2, key: key) { handles, path in
       for number in 0..<50 {
         try handles[0].write {
@@ -267,7 +273,8 @@ import Testing
     }
   }
 
-  @Test func `who waits for commits is woken by those of another handle, and by the clock`() throws {
+  @Test func `a thread that waits for commits wakes at a commit of another handle or at its timeout`() throws
+  {
     try Self.withHandles(2) { handles, _ in
       let version = handles[0].version
       #expect(try handles[0].waitForCommit(after: version, timeout: .milliseconds(20)) == nil)
@@ -286,7 +293,7 @@ import Testing
     }
   }
 
-  @Test func `more pins than one segment holds find room, and go again`() throws {
+  @Test func `more pins than one segment holds find room, and are released`() throws {
     try Self.withHandles(1) { handles, path in
       var pins: [Snapshot] = []
       for number in 0..<700 {
@@ -302,7 +309,7 @@ import Testing
     }
   }
 
-  @Test func `while somebody reads who can't be listed no page is given out again`() throws {
+  @Test func `no page is reused while a reader exists that can't be listed`() throws {
     try withTemporaryPath { path in
       let (first, second) = (try Database(path: path), try Database(path: path))
       func commit(_ number: Int) throws {
@@ -317,7 +324,7 @@ import Testing
       let pages = try pagesReached(by: first)
       let recycled = first.recycledPages + second.recycledPages
       for number in 40..<80 { try commit(number) }
-      // A third learns of the file by a walk, while pages wait that nobody listed holds.
+      // A third handle makes its map by a walk. Meanwhile pages wait that no listed reader holds.
       let third = try Database(path: path)
       for number in 80..<90 {
         try third.write { try $0.tree("b").set([UInt8(number)], for: [1]) }
@@ -334,11 +341,11 @@ import Testing
     }
   }
 
-  @Test func `one handle at a time has the session of a synced file, until it resigns or is closed`() throws {
+  @Test func `one handle at a time owns the session of a synced file, until it resigns or closes`() throws {
     try Self.withHandles(3) { handles, path in
       #expect(try handles[0].becomeSyncAgent() && handles[0].becomeSyncAgent())
       #expect(try !handles[1].becomeSyncAgent())
-      // Nobody is kept from writing by it.
+      // The session keeps no other handle from writing.
       try handles[1].write { try $0.tree("a").set([1], for: [1]) }
       handles[0].resignAsSyncAgent()
       #expect(try handles[1].becomeSyncAgent() && !handles[2].becomeSyncAgent())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealmSwift
 
-/// What is made of the answers of servers.
+/// The errors that an app makes of the answers of servers.
 @Suite struct AppErrorTests {
   private static func answer(_ status: Int, _ body: String) -> ServerAnswer {
     let response = RLMResponse()
@@ -31,7 +31,7 @@ import Testing
     ("TooManyRequests", .unknown), ("", .unknown),
   ]
 
-  @Test func `each name that a server tells has its code`() {
+  @Test func `each error name of a server has its code`() {
     for (name, code) in Self.names {
       let error = Self.error(
         418, #"{"error": "A text.", "error_code": "\#(name)", "link": "https://logs.test/1"}"#)
@@ -42,14 +42,14 @@ import Testing
     }
   }
 
-  @Test func `an answer with a text alone is of an unknown kind`() {
+  @Test func `an answer that is only a text is an unknown error`() {
     #expect(Self.error(400, #"{"error": "A text."}"#).code == .unknown)
     let error = Self.error(400, #"{"error_code": "AuthError", "link": ""}"#)
     #expect(error.code == .authError && error.userInfo["Server Log URL"] == nil)
     #expect(error.localizedDescription.contains("POST /auth/session"))
   }
 
-  @Test func `what a server says is shown in a bound, and on one line`() {
+  @Test func `the text of a server is shown on one line and with a limited length`() {
     let long = String(repeating: #"no\n"#, count: 10_000)
     let error = Self.error(400, #"{"error": "\#(long)", "error_code": "\#(long)", "link": "\#(long)"}"#)
     #expect(error.code == .unknown)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["", "<html>", "{}", "[]", #""text""#, #"{"error": 5}"#])
-  func `an answer that is none of a server of this kind has the status alone`(body: String) {
+  func `an answer that does not come from a server of this kind has only its status`(body: String) {
     for status in [300, 404, 502] {
       let error = Self.error(status, body)
       #expect(error.code == .httpRequestFailed && error.httpStatusCode == status)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `a request that had no answer tells why`() {
+  @Test func `a request without an answer tells the reason`() {
     let response = RLMResponse()
     (response.customStatusCode, response.body) = (5, "There is no network.")
     let error = AppError(ServerAnswer(response, to: "GET /auth/profile"))
@@ -78,7 +78,7 @@ import Testing
     #expect(error.problem == .unreachable("There is no network."))
   }
 
-  @Test func `it is an NSError of its domain, and comes back as one`() throws {
+  @Test func `an AppError is an NSError of its domain, and the NSError is an AppError again`() throws {
     let error = Self.error(401, #"{"error": "A text.", "error_code": "InvalidPassword"}"#)
     let bridged = error as NSError
     #expect(bridged.domain == "io.realm.app" && bridged.code == 26)
@@ -98,7 +98,7 @@ import Testing
     #expect(AppError.unknown.rawValue == -1 && AppError.mongoDBError.rawValue == 28)
   }
 
-  @Test func `an answer of another form is not understood`() throws {
+  @Test func `an answer in another form is not understood`() throws {
     struct Form: Decodable { let name: String }
     #expect(throws: AppError.self) { try Self.answer(200, "{}").content(as: Form.self) }
     #expect(try Self.answer(200, #"{"name": "a", "more": 1}"#).content(as: Form.self).name == "a")

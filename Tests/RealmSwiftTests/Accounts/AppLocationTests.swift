@@ -4,7 +4,7 @@ import Testing
 
 @_spi(RealmSwiftExperimental) @testable import RealmSwift
 
-/// Where requests go to, with what headers.
+/// The addresses and headers of requests.
 @Suite struct AppLocationTests {
   let world = AppWorld()
 
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `the place is asked for once, and requests go there`() async throws {
+  @Test func `the location is asked for once, and requests go there`() async throws {
     setLocation("https://other.test/", "wss://sockets.test")
     let app = world.app { $0.baseURL = "https://sync.test/" }
     async let first = app.calls.location()
@@ -53,7 +53,7 @@ import Testing
     ("https://sync.test", "wss://sync.test", "ws://sync.test/there"),
   ]
 
-  @Test func `a server with TLS names no place without`() async {
+  @Test func `a server with TLS can't name a location without TLS`() async {
     for (host, socket, route) in Self.placesWithoutTLS {
       setLocation(host, socket, route: route)
       let app = world.app()
@@ -67,20 +67,20 @@ import Testing
     ("https://a@sync.test", "wss://b.test"),
     ("https://sync.test?a=b", "wss://b.test"), ("https://sync.test", "https://sync.test"), ("", ""),
   ])
-  func `a place that is none is refused`(host: String, socket: String) async {
+  func `an invalid location is refused`(host: String, socket: String) async {
     setLocation(host, socket)
     let app = world.app()
     let error = await appError { _ = try await app.login(credentials: AppWorld.ann) }
     #expect(error?.code == .httpRequestFailed && world.server.lines.isEmpty)
   }
 
-  @Test func `a server without TLS may name a place with it`() async throws {
+  @Test func `a server without TLS may name a location with TLS`() async throws {
     let app = world.app { $0.baseURL = "http://sync.test" }
     _ = try await app.login(credentials: AppWorld.ann)
     #expect(world.server.state.withLock { $0.asked.last?.host } == "https://sync.test")
   }
 
-  /// Redirects requests that begin so.
+  /// Redirects requests whose address begins with `prefix`.
   private func redirect(_ prefix: String, to target: String) {
     world.server.answer { asked in
       guard asked.url.hasPrefix(prefix) else { return nil }
@@ -88,7 +88,8 @@ import Testing
     }
   }
 
-  @Test func `a redirection is followed to ask for the place, and never to where there is no TLS`()
+  @Test
+  func `a redirection of the question for the location is followed, but never to an address without TLS`()
     async throws
   {
     redirect("https://sync.test/api/client/v2.0/app/", to: "https://new.test/location")
@@ -104,7 +105,7 @@ import Testing
     #expect(!world.server.state.withLock { $0.asked.contains { $0.url.hasPrefix("http:") } })
   }
 
-  @Test func `a token follows no redirection: the place is asked for again`() async throws {
+  @Test func `a request with a token follows no redirection, and asks for the location again`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     redirect("https://sync.test/api/client/v2.0/auth", to: "https://evil.test/auth")
@@ -116,7 +117,7 @@ import Testing
     #expect(world.server.state.withLock { $0.asked.last?.host } == "https://moved.test")
   }
 
-  @Test func `another address is taken where a server answers there`() async throws {
+  @Test func `another address is accepted if a server answers there`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let told = user.listen()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import RealmSwift
 
-/// What an app knows of its users after a restart.
+/// The data that an app keeps of its users over a restart.
 @Suite struct AppMetadataTests {
   let world = AppWorld()
 
-  @Test func `who is logged in is so after a restart, without a network`() async throws {
+  @Test func `a user who is logged in stays so after a restart, without a network`() async throws {
     var id = ""
     do {
       let app = world.app()
@@ -25,7 +25,7 @@ import Testing
     #expect(user.refreshToken?.hasPrefix("refresh-secret-") == true)
   }
 
-  @Test func `a current user who is not logged in gives way to one who is`() async throws {
+  @Test func `a current user who is logged out gives way to a user who is logged in`() async throws {
     let app = world.app()
     let ben = try await app.login(credentials: AppWorld.ben)
     let ann = try await app.login(credentials: AppWorld.ann)
@@ -34,7 +34,7 @@ import Testing
     #expect(world.app().allUsers[ann.id]?.state == .loggedOut)
   }
 
-  @Test func `custom data is that of the stored token`() async throws {
+  @Test func `custom data come from the stored token`() async throws {
     world.server.state.withLock { $0.userData = #"{"team": "red", "size": 3}"# }
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
@@ -51,7 +51,7 @@ import Testing
     #expect(plain == "blue")
   }
 
-  @Test func `nobody else can read the key, and the file is encrypted`() async throws {
+  @Test func `other users can't read the key, and the file is encrypted`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let key = try FileManager.default.attributesOfItem(atPath: world.paths.key)
@@ -64,14 +64,14 @@ import Testing
     #expect(world.paths.metadata.hasSuffix("\(world.id)/server-utility/metadata/sync_metadata.realm"))
   }
 
-  @Test func `the key of the app takes the place of the one that is kept`() async throws {
+  @Test func `the app's own key replaces the stored one`() async throws {
     let key = Data(0..<64)
     _ = try await world.app { $0.metadataKey = key }.login(credentials: AppWorld.ann)
     #expect(!world.isThere(world.paths.key))
     #expect(world.app { $0.metadataKey = key }.currentUser != nil)
   }
 
-  @Test func `metadata of another key are put aside, and realm files stay`() async throws {
+  @Test func `metadata with another key are moved away, and realm files stay`() async throws {
     var path = ""
     do {
       let app = world.app { $0.metadataKey = Data(0..<64) }
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: ["no database at all, but a text that is long enough", ""])
-  func `damaged metadata are made anew`(content: String) async throws {
+  func `damaged metadata are replaced by new ones`(content: String) async throws {
     try FileManager.default.createDirectory(
       atPath: world.paths.metadataFolder, withIntermediateDirectories: true)
     try Data(content.utf8).write(to: URL(fileURLWithPath: world.paths.metadata))
@@ -95,7 +95,7 @@ import Testing
     #expect(world.app().currentUser?.id == user.id)
   }
 
-  @Test func `metadata that can't be stored leave an app that works until its end`() async throws {
+  @Test func `an app whose metadata can't be stored works until it ends`() async throws {
     try FileManager.default.createDirectory(at: world.root, withIntermediateDirectories: true)
     try Data("a file".utf8).write(to: world.root.appendingPathComponent("mongodb-realm"))
     let app = world.app()
@@ -104,7 +104,7 @@ import Testing
     #expect(world.app().currentUser == nil)
   }
 
-  @Test func `files that are gone are kept in mind until the server knows of them`() async throws {
+  @Test func `deleted files are remembered until the server knows of them`() async throws {
     let app = world.app()
     let (ann, ben) = (
       try await app.login(credentials: AppWorld.ann), try await app.login(credentials: AppWorld.ben)
@@ -123,7 +123,7 @@ import Testing
     withExtendedLifetime((app, next)) {}
   }
 
-  @Test func `apps of different ids know nothing of each other`() async throws {
+  @Test func `apps with different ids share no data`() async throws {
     let other = AppWorld()
     let app = world.app()
     _ = try await app.login(credentials: AppWorld.ann)
@@ -131,7 +131,7 @@ import Testing
     #expect(second.currentUser == nil && second.appId != app.appId)
   }
 
-  @Test func `an app of an id is one object, with the configuration that was given first`() {
+  @Test func `an app id has one object, with the configuration that was given first`() {
     let configuration = AppConfiguration(baseURL: "https://sync.test/", transport: world.server)
     configuration.rootDirectory = world.root
     configuration.defaultRequestTimeoutMS = 5000

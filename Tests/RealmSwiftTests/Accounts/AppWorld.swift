@@ -5,7 +5,7 @@ import Testing
 
 @testable import RealmSwift
 
-/// An app of a test: with an id and a folder of its own, and a server in memory.
+/// An app of a test, with its own id and folder, and a server in memory.
 final class AppWorld: Sendable {
   static let ann = Credentials.emailPassword(email: "ann@example.org", password: "first password")
   static let ben = Credentials.emailPassword(email: "ben@example.org", password: "second password")
@@ -22,7 +22,7 @@ final class AppWorld: Sendable {
 
   var paths: SyncPaths { SyncPaths(root, appID: id) }
 
-  /// The app as it is when the program starts.
+  /// The app as a starting program gets it.
   func app(_ change: (AppConfiguration) -> Void = { _ in }) -> App {
     let configuration = AppConfiguration(baseURL: "https://sync.test", transport: server)
     configuration.rootDirectory = root
@@ -30,12 +30,12 @@ final class AppWorld: Sendable {
     return App(id: id, opening: configuration.settings)
   }
 
-  /// Lets the app start, and end again.
+  /// Starts the app and ends it again.
   func restart() { _ = app() }
 
-  /// The file of a user, with something in it.
+  /// Makes the file of a user, with an object in it.
   ///
-  /// - Parameter isChanged: there are changes that no server has.
+  /// - Parameter isChanged: True if the file has changes that no server has.
   func makeFile(of user: User, isChanged: Bool = false) throws -> String {
     let path = paths.file(of: user.id, .flexible).path
     user.note(realmPath: path)
@@ -56,14 +56,14 @@ final class AppWorld: Sendable {
 
   func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// The names of files that were put aside.
+  /// The names of the files that were moved away.
   var recovered: [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: paths.recovered)) ?? []
     return names.filter { $0.hasSuffix(".realm") }
   }
 }
 
-/// Notes what sessions of a user are told.
+/// Notes the calls that sessions of a user get.
 final class Told: UserSync {
   private let all = Mutex<[String]>([])
 
@@ -75,7 +75,7 @@ final class Told: UserSync {
 }
 
 extension User {
-  /// What its sessions are told from now on.
+  /// Notes the calls that the user's sessions get from now on.
   func listen() -> Told {
     let told = Told()
     sync.withLock { $0 = told }
@@ -83,7 +83,7 @@ extension User {
   }
 }
 
-/// The `AppError` that something throws; nil where it throws none.
+/// The `AppError` that `body` throws; nil if it throws none.
 func appError(_ body: () async throws -> Void) async -> AppError? {
   do {
     try await body()

@@ -3,11 +3,11 @@ import Synchronization
 
 @testable import RealmSwift
 
-/// A server of log-ins in memory, in the place of the network.
+/// A server of log-ins in memory, which replaces the network.
 final class FakeServer: RLMNetworkTransport, @unchecked Sendable {
   // Sendable: what it adds is under a lock, or never changes.
 
-  /// A request that the server was sent.
+  /// A request that was sent to the server.
   struct Asked: Sendable {
     let method: RLMHTTPMethod
     let url: String
@@ -15,7 +15,7 @@ final class FakeServer: RLMNetworkTransport, @unchecked Sendable {
     let body: String
     let timeout: TimeInterval
 
-    /// As `POST /auth/session`.
+    /// The method and the path, as in `POST /auth/session`.
     var line: String {
       let path = url.components(separatedBy: "/api/client/v2.0").last ?? ""
       return "\(method.text) \(path.split(separator: "?").first ?? "")"
@@ -34,7 +34,7 @@ final class FakeServer: RLMNetworkTransport, @unchecked Sendable {
     var status = 200
     var body = "{}"
     var headers: [String: String] = [:]
-    /// Nobody answers.
+    /// True if no answer comes.
     var isLost = false
 
     static let lost = Reply(isLost: true)
@@ -45,20 +45,20 @@ final class FakeServer: RLMNetworkTransport, @unchecked Sendable {
 
   struct State: Sendable {
     var asked: [Asked] = []
-    /// Passwords by addresses.
+    /// The passwords, by the addresses.
     var passwords: [String: String] = [
       "ann@example.org": "first password", "ben@example.org": "second password",
     ]
-    /// Ids of users by addresses.
+    /// The ids of users, by the addresses.
     var ids: [String: String] = [:]
-    /// Providers by the ids of users.
+    /// The providers, by the ids of users.
     var providers: [String: [String]] = [:]
-    /// Ids of users by refresh tokens, and by access tokens.
+    /// The ids of users, by refresh tokens (`refreshTokens`) and by access tokens (`accessTokens`).
     var refreshTokens: [String: String] = [:]
     var accessTokens: [String: String] = [:]
     /// The claim `user_data` of new access tokens.
     var userData = "{}"
-    /// Seconds for which access tokens are good.
+    /// The seconds for which access tokens are valid.
     var lifetime = 1800
     var count = 0
     var isOffline = false
@@ -66,7 +66,7 @@ final class FakeServer: RLMNetworkTransport, @unchecked Sendable {
   }
 
   let state = Mutex(State())
-  /// Is asked first; nil leaves it to the server.
+  /// A block that may answer each request in place of the server; nil leaves the answer to the server.
   let answering = Mutex<(@Sendable (Asked) -> Reply?)?>(nil)
   private let queue = DispatchQueue(label: "fake server", attributes: .concurrent)
 
@@ -90,14 +90,14 @@ final class FakeServer: RLMNetworkTransport, @unchecked Sendable {
     }
   }
 
-  /// What was asked, in order, without the location.
+  /// The requests in their order, without those for the location.
   var lines: [String] {
     state.withLock { state in state.asked.map(\.line).filter { !$0.hasSuffix("/location") } }
   }
 
   func count(_ line: String) -> Int { lines.filter { $0 == line }.count }
 
-  /// Answers the next requests so.
+  /// Answers the next requests with `body`.
   func answer(_ body: (@Sendable (Asked) -> Reply?)?) { answering.withLock { $0 = body } }
 
   static func token(_ payload: String) -> String {

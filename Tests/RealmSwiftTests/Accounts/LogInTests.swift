@@ -4,7 +4,7 @@ import Testing
 
 @_spi(RealmSwiftExperimental) @testable import RealmSwift
 
-/// Logging in, and who is the current user then.
+/// Log-ins, and the current user after them.
 @Suite struct LogInTests {
   let world = AppWorld()
 
@@ -24,7 +24,7 @@ import Testing
     #expect(user.identities.map(\.providerType) == ["local-userpass"])
   }
 
-  @Test func `the credentials and the device stand in the body, and the device keeps its id`() async throws {
+  @Test func `the body has the credentials and the device, and the device keeps its id`() async throws {
     let app = world.app()
     _ = try await app.login(credentials: AppWorld.ann)
     _ = try await app.login(credentials: AppWorld.ben)
@@ -53,7 +53,7 @@ import Testing
     (.facebook(accessToken: "t"), "oauth2-facebook", ["accessToken": "t"]),
   ]
 
-  @Test func `each way to log in has its name and its fields, and is printed without them`() {
+  @Test func `each kind of credentials has its name and its fields, and is printed without the fields`() {
     for (credentials, provider, fields) in Self.waysToLogIn {
       let call = ServerCall.logIn(credentials, app: "a b", device: nil)
       #expect(call.path == "/app/a%20b/auth/providers/\(provider)/login" && call.method == .post)
@@ -85,7 +85,7 @@ import Testing
     #expect(app.currentUser == nil && app.allUsers.isEmpty)
   }
 
-  @Test func `a user whose id would lead out of its folder is refused`() async throws {
+  @Test func `a user whose id leads out of its folder is refused`() async throws {
     let app = world.app()
     let token = FakeServer.token(#"{"exp": 4000000000}"#)
     world.server.answer {
@@ -97,7 +97,9 @@ import Testing
     #expect(error?.code == .httpRequestFailed && app.allUsers.isEmpty)
   }
 
-  @Test func `anonymous credentials are the anonymous user who is logged in, without a network`() async throws
+  @Test
+  func `a log-in with anonymous credentials returns the anonymous user who is logged in, without a network`()
+    async throws
   {
     let app = world.app()
     let user = try await app.login(credentials: .anonymous)
@@ -109,7 +111,7 @@ import Testing
     #expect(try await restarted.login(credentials: .anonymous).id == user.id)
   }
 
-  @Test func `an anonymous user who has linked an address is no anonymous user any more`() async throws {
+  @Test func `an anonymous user who has linked an address is no longer anonymous`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: .anonymous)
     let linked = try await user.linkUser(credentials: AppWorld.ann)
@@ -124,7 +126,7 @@ import Testing
     #expect(await appError { _ = try await user.linkUser(credentials: AppWorld.ben) }?.code == .unknown)
   }
 
-  @Test func `a second user is the current one, and the first stays logged in`() async throws {
+  @Test func `a second user becomes the current one, and the first stays logged in`() async throws {
     let app = world.app()
     let ann = try await app.login(credentials: AppWorld.ann)
     let ben = try await app.login(credentials: AppWorld.ben)
@@ -137,7 +139,7 @@ import Testing
     #expect(app.currentUser == nil && app.allUsers == [ann.id: ann])
   }
 
-  @Test func `completions are called on a queue of their own`() async throws {
+  @Test func `completions are called on their own queue`() async throws {
     let app = world.app()
     let isThere = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
       app.login(credentials: AppWorld.ann) { result in

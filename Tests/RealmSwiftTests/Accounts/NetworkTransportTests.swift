@@ -7,7 +7,7 @@ import Testing
 
 /// The transport that sends requests over the network.
 @Suite struct NetworkTransportTests {
-  /// Answers each request the same.
+  /// Gives each request the same answer.
   private final class Network: SyncNetwork {
     let asked = Mutex<[NetworkRequest]>([])
     let result: Result<NetworkAnswer, NetworkProblem>
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a request becomes one of the network, and its answer one of the app`() async throws {
+  @Test func `a request of an app is sent over the network, and its answer comes back`() async throws {
     let network = Network(
       .success(
         NetworkAnswer(
@@ -67,9 +67,7 @@ import Testing
           certificate: "/a.pem"))
   }
 
-  @Test func `a request that asks for something has no body, and no time limit where there is none`()
-    async throws
-  {
+  @Test func `a GET request has no body, and no time limit if none is set`() async throws {
     let network = Network(.success(NetworkAnswer(status: 200)))
     let request = RLMRequest()
     for timeout in [0, -1, Double.nan, .infinity] {
@@ -81,14 +79,14 @@ import Testing
     #expect(network.asked.withLock { $0.first?.method } == "GET")
   }
 
-  @Test func `what keeps the network from answering is told by its kind`() async {
+  @Test func `a problem of the network is reported by its kind`() async {
     let problem = NetworkProblem.tls("The certificate is not trusted.")
     let answer = await Self.answer(Network(.failure(problem)), RLMRequest())
     #expect(answer.problem == problem && !answer.isSuccess && answer.status == 0)
     #expect(AppError(answer).localizedDescription == "The certificate is not trusted.")
   }
 
-  @Test func `a transport that answers twice is listened to once`() async throws {
+  @Test func `a transport that answers twice is heard once`() async throws {
     /// Answers each request twice.
     final class Twice: RLMNetworkTransport, @unchecked Sendable {
       // Sendable: it never changes.

@@ -12,7 +12,7 @@ import Testing
     try #require(world.server.state.withLock { $0.asked.last })
   }
 
-  @Test func `each request about an address has its place and its fields`() async throws {
+  @Test func `each request about an address has its path and its fields`() async throws {
     let app = world.app()
     let auth = app.emailPasswordAuth
     let root = "POST /app/\(world.id)/auth/providers/local-userpass/"
@@ -41,7 +41,7 @@ import Testing
         == #"{"arguments":["x",{"$numberLong":"5"}],"email":"a","password":"b"}"#)
   }
 
-  @Test func `an error of such a request is told, by both forms`() async throws {
+  @Test func `an error of a request about an address is reported, in both forms`() async throws {
     let app = world.app()
     world.server.answer { $0.line.hasSuffix("/register") ? .error(409, "AccountNameInUse") : nil }
     let thrown = await appError { try await app.emailPasswordAuth.registerUser(email: "a", password: "b") }
@@ -54,7 +54,7 @@ import Testing
     #expect(told == thrown)
   }
 
-  @Test func `keys are made, found and changed with the access token`() async throws {
+  @Test func `API keys are made, found and changed with the access token`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let auth = user.apiKeysAuth
@@ -94,7 +94,9 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test func `a key whose id is none is not understood, and who is logged out has no keys`() async throws {
+  @Test func `a key with an invalid id is not understood, and a user who is logged out has no keys`()
+    async throws
+  {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     world.server.answer {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import RealmSwift
 
-/// What is done with files when the app is started: nothing that was not uploaded is lost, and nothing that is open is touched.
+/// The work on files at the start of an app. Changes that were not uploaded are never lost, and open files are never
+/// touched.
 @Suite struct RecoveredFileTests {
   let world = AppWorld()
 
@@ -16,9 +17,7 @@ import Testing
     return path
   }
 
-  @Test func `a file with changes that were not uploaded is kept among those that are recovered`()
-    async throws
-  {
+  @Test func `a file with changes that were not uploaded is moved to the recovered files`() async throws {
     let path = try await removedUser(isChanged: true)
     world.restart()
     #expect(!world.isThere(path) && !world.isThere(path + ".note") && !world.isThere(path + ".management"))
@@ -31,7 +30,9 @@ import Testing
     #expect(world.recovered.count == 1 && world.app().metadata.known().removed.isEmpty)
   }
 
-  @Test func `an encrypted file, of which nobody can tell, is kept too`() async throws {
+  @Test func `an encrypted file, whose changes can't be read, is moved to the recovered files too`()
+    async throws
+  {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let path = world.paths.file(of: user.id, .flexible).path
@@ -44,7 +45,7 @@ import Testing
     #expect(!world.isThere(path) && world.recovered.count == 1)
   }
 
-  @Test func `a file that is open stays until it is not`() async throws {
+  @Test func `an open file stays until it is closed`() async throws {
     let path = try await removedUser(isChanged: true)
     let database = try Database(path: path, options: .reading(nil))
     world.restart()
@@ -55,7 +56,7 @@ import Testing
     #expect(!world.isThere(path) && world.recovered.count == 1)
   }
 
-  @Test func `a file that is no realm stays`() async throws {
+  @Test func `a file that is not a realm stays`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let path = world.root.appendingPathComponent("letter.txt").path
@@ -67,7 +68,7 @@ import Testing
     #expect(world.app().metadata.known().removed.isEmpty)
   }
 
-  @Test func `a file that another user has now stays`() async throws {
+  @Test func `a file that now belongs to another user stays`() async throws {
     let app = world.app()
     let (ann, ben) = (
       try await app.login(credentials: AppWorld.ann), try await app.login(credentials: AppWorld.ben)
@@ -84,7 +85,7 @@ import Testing
     #expect(!world.isThere(path))
   }
 
-  @Test func `what is to be done with a file is done at the next start`() throws {
+  @Test func `the noted action for a file is done at the next start`() throws {
     let app = world.app()
     let (first, second) = (world.root.path + "/first.realm", world.root.path + "/second.realm")
     for path in [first, second] { try AppWorld.makeFile(path, isChanged: true) }
@@ -99,26 +100,26 @@ import Testing
     #expect(!world.isThere(second) && world.isThere(copy) && world.app().metadata.known().actions.isEmpty)
   }
 
-  @Test func `what is to be done with a file is not done to another one that came to its path`() throws {
+  @Test func `the noted action for a file is not done to another file at its path`() throws {
     let app = world.app()
     let copy = world.paths.newRecovered()
     for (name, target) in [("first", nil), ("second", copy)] as [(String, String?)] {
       let path = "\(world.root.path)/\(name).realm"
       try AppWorld.makeFile(path, isChanged: true)
       app.add(FileAction(path: path, file: try Database.fileID(path: path), copy: target))
-      // The app itself deletes the file, and makes another one before it is started the next time.
+      // The app itself deletes the file, and makes another one before its next start.
       #expect(try Database.removeFiles(path: path))
       try AppWorld.makeFile(path, isChanged: true)
       world.restart()
       #expect(world.isThere(path), "\(name)")
     }
     #expect(!world.isThere(copy) && world.recovered.isEmpty)
-    // It is not tried again.
+    // The action is not tried again.
     #expect(world.app().metadata.known().actions.isEmpty)
   }
 
   @Test(arguments: [false, true])
-  func `a file that is open stays where it is, also where it is encrypted`(isEncrypted: Bool) throws {
+  func `an open file stays, even if it is encrypted`(isEncrypted: Bool) throws {
     let app = world.app()
     let (path, copy) = (world.root.path + "/open.realm", world.paths.newRecovered())
     var options = DatabaseOptions(encryptionKey: isEncrypted ? [UInt8](0..<64) : nil)
@@ -133,7 +134,7 @@ import Testing
     #expect(!world.isThere(path) && world.isThere(copy))
   }
 
-  @Test func `an open file of a removed user stays, also where it is encrypted`() async throws {
+  @Test func `an open file of a removed user stays, even if it is encrypted`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let path = world.paths.file(of: user.id, .flexible).path

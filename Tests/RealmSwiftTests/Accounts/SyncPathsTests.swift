@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmSwift
 
-/// Where the files of users are.
+/// The paths of users' files.
 @Suite struct SyncPathsTests {
   let world = AppWorld()
 
@@ -12,7 +12,7 @@ import Testing
     return String(path.dropFirst(world.paths.app.count + 1))
   }
 
-  @Test func `a file is named after its user and what it has`() throws {
+  @Test func `a file is named after its user and its partition or its kind of sync`() throws {
     let path = world.paths.file(of: "user", .flexible).path
     #expect(path.hasSuffix("mongodb-realm/\(world.id)/user/flx_sync_default.realm"))
     #expect(path.hasPrefix(world.root.path))
@@ -37,7 +37,7 @@ import Testing
     #expect(SyncPaths(world.root, appID: "a/b").app == world.root.path + "/mongodb-realm/a%2Fb")
   }
 
-  @Test func `a name that is too long is hashed, the same way each time`() {
+  @Test func `a name that is too long is hashed, with the same result each time`() {
     let long = SyncPaths.Content.partition(.string(String(repeating: "x", count: 300)))
     let hashed = name(long)
     #expect(hashed.hasSuffix(".realm") && hashed.count == 70 && !hashed.contains("/"))
@@ -48,7 +48,9 @@ import Testing
     #expect(!name(.flexible, of: String(repeating: "u", count: 300)).contains("/"))
   }
 
-  @Test func `a file that is there wins, without a suffix before one with it before the hashed one`() throws {
+  @Test func `an existing file is preferred: first without a suffix, then with one, then the hashed name`()
+    throws
+  {
     let whole = world.paths.file(of: "user", .partition("a")).path
     #expect(whole.hasSuffix(".realm"))
     let bare = String(whole.dropLast(".realm".count))
@@ -64,14 +66,14 @@ import Testing
     #expect(world.paths.file(of: "user", long).path == hashed)
   }
 
-  @Test func `the folder of a user is made, and is closed to others`() throws {
+  @Test func `the folder of a user is made without access for others`() throws {
     let path = world.paths.file(of: "user", .flexible).path
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int
     #expect(mode == 0o700 && !world.isThere(path))
   }
 
-  @Test func `stored paths follow the root, where they are below it`() {
+  @Test func `stored paths follow the root if they are below it`() {
     let other = SyncPaths(URL(fileURLWithPath: "/elsewhere"), appID: world.id)
     let path = world.root.path + "/mongodb-realm/a.realm"
     #expect(world.paths.stored(path) == "mongodb-realm/a.realm")

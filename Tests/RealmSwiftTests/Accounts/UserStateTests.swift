@@ -5,11 +5,13 @@ import Testing
 
 @testable import RealmSwift
 
-/// Each way from one state of a user to another, with what becomes of its files and its sessions.
+/// Each change of a user's state, with its effects on the user's files and sessions.
 @Suite struct UserStateTests {
   let world = AppWorld()
 
-  @Test func `who logs out has no tokens before the server is told, and keeps the files`() async throws {
+  @Test func `a user who logs out loses the tokens before the server hears of it, and keeps the files`()
+    async throws
+  {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let (path, told) = (try world.makeFile(of: user), user.listen())
@@ -31,7 +33,7 @@ import Testing
     #expect(world.isThere(path) && world.app().allUsers[user.id]?.state == .loggedOut)
   }
 
-  @Test func `a log-out that the server is not told of is one all the same`() async throws {
+  @Test func `a log-out succeeds even if the server does not hear of it`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     world.server.state.withLock { $0.isOffline = true }
@@ -39,7 +41,9 @@ import Testing
     #expect(user.state == .loggedOut && world.app().currentUser == nil)
   }
 
-  @Test func `an anonymous user who logs out is removed, and its files go at the next start`() async throws {
+  @Test func `an anonymous user who logs out is removed, and the user's files go at the next start`()
+    async throws
+  {
     let app = world.app()
     let user = try await app.login(credentials: .anonymous)
     let (path, told) = (try world.makeFile(of: user), user.listen())
@@ -53,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `who is removed is unknown, and the files go at the next start`(isLoggedIn: Bool) async throws {
+  func `a removed user is unknown, and the user's files go at the next start`(isLoggedIn: Bool) async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let path = try world.makeFile(of: user)
@@ -74,7 +78,7 @@ import Testing
     #expect(again !== user && again.id == user.id && again.isLoggedIn && user.state == .removed)
   }
 
-  @Test func `who logs in again before the next start keeps the files`() async throws {
+  @Test func `a user who logs in again before the next start keeps the files`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let path = try world.makeFile(of: user)
@@ -87,7 +91,7 @@ import Testing
     #expect(!world.isThere(path))
   }
 
-  @Test func `who is deleted is gone on the server first, and the files go at once`() async throws {
+  @Test func `a deleted user is deleted on the server first, and the user's files go at once`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let (path, told) = (try world.makeFile(of: user), user.listen())
@@ -102,7 +106,7 @@ import Testing
     #expect(app.metadata.known().removed.isEmpty)
   }
 
-  @Test func `who is logged out can't be deleted`() async throws {
+  @Test func `a user who is logged out can't be deleted`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     try await user.logOut()
@@ -111,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: [(401, true), (401, false), (403, true), (403, false)])
-  func `a refresh that the server refuses logs out, and files stay`(
+  func `a refresh that the server refuses logs the user out, and the files stay`(
     status: Int, isAnonymous: Bool
   ) async throws {
     let app = world.app()
@@ -126,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: [404, 429, 500, 503])
-  func `another answer to a refresh logs nobody out`(status: Int) async throws {
+  func `any other answer to a refresh logs no user out`(status: Int) async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     world.server.answer { $0.line == "POST /auth/session" ? .error(status, "Anything") : nil }
@@ -135,7 +139,7 @@ import Testing
     #expect(user.isLoggedIn && user.accessToken != nil && app.currentUser === user)
   }
 
-  @Test func `a connection that the server refuses logs out`() async throws {
+  @Test func `a connection that the server refuses logs the user out`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let told = user.listen()
@@ -158,7 +162,7 @@ import Testing
     let route = try await user.route(.user(token: old)).get()
     #expect(route.token == user.accessToken && route.token != old)
     #expect(user.isLoggedIn && told.events == [] && app.currentUser === user)
-    // Where the log-in has ended as well, the refresh token shows it.
+    // If the log-in has also ended, the refresh token shows it.
     world.server.state.withLock { $0.refreshTokens = [:] }
     guard case .failure(.loggedOut) = await user.route(.token) else {
       Issue.record("a refused refresh is answered otherwise")
@@ -167,7 +171,7 @@ import Testing
     #expect(user.state == .loggedOut && told.events == ["logOut"])
   }
 
-  @Test func `who logs in again is the same object, and its sessions revive`() async throws {
+  @Test func `a user who logs in again is the same object, and the sessions revive`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let told = user.listen()
@@ -195,7 +199,7 @@ import Testing
 }
 
 extension User {
-  /// How to connect.
+  /// The route of the next connection.
   func route(_ refused: RouteRefusal? = nil) async -> Result<SyncRoute, AccessProblem> {
     await withCheckedContinuation {
       (continuation: CheckedContinuation<Result<SyncRoute, AccessProblem>, Never>) in

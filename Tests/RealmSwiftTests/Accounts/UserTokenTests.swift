@@ -5,7 +5,7 @@ import Testing
 
 @testable import RealmSwift
 
-/// Access tokens: when another one is got, and what connections are told.
+/// Access tokens: when they are renewed, and what connections get.
 @Suite struct UserTokenTests {
   let world = AppWorld()
 
@@ -14,7 +14,7 @@ import Testing
     return (app, try await app.login(credentials: AppWorld.ann))
   }
 
-  @Test func `who asks while a refresh is under way waits for that one`() async throws {
+  @Test func `a call during a refresh waits for that refresh`() async throws {
     let (app, user) = try await loggedIn()
     let running = Mutex(0)
     let most = Mutex(0)
@@ -37,7 +37,7 @@ import Testing
     #expect(app.currentUser === user)
   }
 
-  @Test func `a token that the server takes no more is renewed, and the request is sent once more`()
+  @Test func `a token that the server no longer accepts is renewed, and the request is sent once more`()
     async throws
   {
     let (app, user) = try await loggedIn()
@@ -48,7 +48,7 @@ import Testing
     #expect(app.allUsers.isEmpty)
   }
 
-  @Test func `a request that is refused twice is not sent again, and what is refused otherwise not once`()
+  @Test func `a request that is refused twice is not sent again, and other refusals are not retried`()
     async throws
   {
     let (app, user) = try await loggedIn()
@@ -60,7 +60,7 @@ import Testing
     #expect(world.server.count("GET /auth/api_keys") == 3 && app.currentUser === user)
   }
 
-  @Test func `what comes of a refresh after a log-out is dropped`() async throws {
+  @Test func `the result of a refresh after a log-out is dropped`() async throws {
     let (app, user) = try await loggedIn()
     let (isAsked, mayAnswer) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     world.server.answer { asked in
@@ -74,7 +74,7 @@ import Testing
     let task = Task { try await user.refreshAccessToken() }
     await onQueue { isAsked.wait() }
     try await user.logOut()
-    // The server would still take it.
+    // The server would still accept the token.
     server.state.withLock { $0.refreshTokens[token] = user.id }
     mayAnswer.signal()
     try await task.value
@@ -107,7 +107,7 @@ import Testing
     #expect(world.server.count("POST /auth/session") == 0)
   }
 
-  @Test func `a token that ends soon or was refused is renewed first`() async throws {
+  @Test func `a token that expires soon or was refused is renewed first`() async throws {
     let (app, user) = try await loggedIn()
     let first = try await user.route().get().token
     let second = try await user.route(.token).get().token
@@ -120,7 +120,7 @@ import Testing
     #expect(try await user.route().get().token == fourth && app.currentUser === user)
   }
 
-  @Test func `the place is asked for again where a connection could not be made there`() async throws {
+  @Test func `the location is asked for again if a connection there failed`() async throws {
     let (app, user) = try await loggedIn()
     world.server.state.withLock {
       $0.location =
@@ -131,7 +131,7 @@ import Testing
     #expect(app.currentUser === user)
   }
 
-  @Test func `a server that is away is tried again later, and one that refuses the user ends it`()
+  @Test func `a server that does not answer is tried later, and one that refuses the user ends the session`()
     async throws
   {
     let (app, user) = try await loggedIn()
@@ -148,7 +148,7 @@ import Testing
       }
       #expect(found.contains(text) && user.isLoggedIn)
     }
-    // A refused place is no refused user.
+    // The refusal of a location is not the refusal of the user.
     world.server.answer { $0.line.hasSuffix("/location") ? .error(403, "Anything") : nil }
     guard case .failure(.notNow) = await user.route(.route) else {
       Issue.record("a refused place is answered otherwise")
@@ -175,11 +175,11 @@ import Testing
     "a.W10.c",
     "a.eyJleHAiOjFlMzB9.c", "a\r\nX: y.eyJleHAiOjF9.c", "a.eyJleHAiOjF9.c d",
   ])
-  func `a text that is no token is none`(text: String) {
+  func `a text that is not a token is refused`(text: String) {
     #expect(AccessToken(text) == nil)
   }
 
-  @Test func `a token tells its end and what is kept for the user`() throws {
+  @Test func `a token gives its expiry and the data of the user`() throws {
     let token = FakeServer.token(
       #"{"exp": 4000000000, "iat": 1, "user_data": {"a": [1, null, {"b": "ö?>"}]}}"#)
     let read = try #require(AccessToken(token))
@@ -189,7 +189,7 @@ import Testing
     #expect(other.ends(within: 10) && other.customData.isEmpty)
   }
 
-  @Test func `no token, password or key is logged`() async throws {
+  @Test func `tokens, passwords and keys are never logged`() async throws {
     let told = Mutex<[String]>([])
     let before = Logger.shared
     let logger = Logger(level: .all) { level, message in
@@ -197,7 +197,7 @@ import Testing
       before.log(level, message)
     }
     Logger.shared = logger
-    // Another test may have set its own meanwhile.
+    // Another test may have set its own logger meanwhile.
     defer { if Logger.shared === logger { Logger.shared = before } }
     var secrets = ["first password", "refresh-secret-"]
     let (app, user) = try await loggedIn()

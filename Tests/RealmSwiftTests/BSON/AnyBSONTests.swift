@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealmSwift
 
-/// A type that an app made conform.
+/// A type of an app that conforms to `BSON`.
 private struct Foreign: BSON {}
 
 @Suite struct AnyBSONTests {
@@ -47,7 +47,7 @@ private struct Foreign: BSON {}
     #expect(AnyBSON(Foreign()) == .null)
   }
 
-  @Test func `an accessor gives what its case holds, and nil of any other case`() throws {
+  @Test func `an accessor returns the value of its case, and nil for any other case`() throws {
     let (data, date) = (Data([1]), Date(timeIntervalSince1970: 5))
     let expression = try NSRegularExpression(pattern: "a+")
     let values: [AnyBSON] = [
@@ -81,7 +81,7 @@ private struct Foreign: BSON {}
     }
   }
 
-  @Test func `whole numbers of all types are converted where they fit`() {
+  @Test func `integers of all types are converted if they fit`() {
     #expect(AnyBSON.int32(-5).asInt() == -5 && AnyBSON.int32(-5).asInt64() == -5)
     #expect(AnyBSON.int64(5).asInt32() == 5 && AnyBSON.int64(1 << 31).asInt32() == nil)
     #expect(AnyBSON.int64(.max).asInt64() == .max && AnyBSON.int64(.min).asInt() == .min)
@@ -101,7 +101,7 @@ private struct Foreign: BSON {}
     }
   }
 
-  @Test func `numbers become doubles and decimals where these are equal to them`() {
+  @Test func `numbers become doubles and decimals if these have the same value`() {
     #expect(AnyBSON.int32(3).asDouble() == 3 && AnyBSON.double(0.1).asDouble() == 0.1)
     #expect(AnyBSON.int64(1 << 53).asDouble() == 0x1p53 && AnyBSON.int64(1 << 53 + 1).asDouble() == nil)
     #expect(AnyBSON.decimal128("0.1").asDouble() == 0.1 && AnyBSON.decimal128("1E-6000").asDouble() == nil)
@@ -117,7 +117,7 @@ private struct Foreign: BSON {}
     #expect(AnyBSON.int32(7).asDecimal128() == 7 && AnyBSON.decimal128("1.50").asDecimal128() == 1.5)
   }
 
-  @Test func `a value is given as the type that is asked for, and is not converted`() throws {
+  @Test func `a value is returned as the requested type, and is not converted`() throws {
     let (data, date) = (Data([1]), Date(timeIntervalSince1970: 5))
     let expression = try NSRegularExpression(pattern: "a+")
     func given<T: BSON>(_ value: AnyBSON, _ type: T.Type) -> T? { value.value() }
@@ -160,7 +160,9 @@ private struct Foreign: BSON {}
     }
   }
 
-  @Test func `the types of partitions have values of the storage, and no other type has one`() throws {
+  @Test func `values of the types of partitions are converted to values of the storage, and others are not`()
+    throws
+  {
     #expect(AnyBSON.string("abc").partitionValue() == .string("abc"))
     #expect(AnyBSON.int64(.min).partitionValue() == .int(.min))
     #expect(AnyBSON.int32(-3).partitionValue() == .int(-3))
@@ -174,7 +176,7 @@ private struct Foreign: BSON {}
     for value in others { #expect(value.partitionValue() == nil, "\(value)") }
   }
 
-  @Test func `16 bytes and a UUID name each other`() {
+  @Test func `16 bytes and a UUID are converted into each other`() {
     #expect(UUID(bytes: uuid.bytes) == uuid)
     #expect(
       UUID(uuidString: "00010203-0405-0607-0809-0a0b0c0d0e0f").map { $0.bytes } == (0..<16).map { UInt8($0) })

@@ -4,11 +4,11 @@ import Testing
 
 @testable import RealmSwift
 
-/// Texts that others send.
+/// Texts that other programs send.
 @Suite struct ExtendedJSONReadingTests {
   private func read(_ text: String) throws -> AnyBSON { try ExtendedJSON.read(Data(text.utf8)) }
 
-  @Test func `plain numbers of digits alone are whole numbers, and others are doubles`() throws {
+  @Test func `plain numbers that have only digits are integers, and others are doubles`() throws {
     let table: [(String, AnyBSON)] = [
       ("0", .int64(0)), ("-0", .int64(0)), ("-12", .int64(-12)), ("9223372036854775807", .int64(.max)),
       ("-9223372036854775808", .int64(.min)), ("9223372036854775808", .double(0x1p63)), ("1.0", .double(1)),
@@ -29,7 +29,7 @@ import Testing
     #expect(query == ["age": ["$gt": 5], "$and": []], "keys of queries are plain keys")
   }
 
-  @Test func `escapes stand for their characters`() throws {
+  @Test func `escapes become their characters`() throws {
     let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\ud83d\udc15\u0000""#
     #expect(try read(text) == .string("\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{20ac}\u{1f415}\0"))
   }
@@ -57,7 +57,7 @@ import Testing
     "2020-01-31T12:00:60Z", "2020-01-31T12:00:00+1", "2020-01-31T12:00:00+24:00", "2020-01-31T12:00:00Zx",
     "20200-01-31T12:00:00Z", "-020-01-31T12:00:00Z", "٢٠٢٠-01-31T12:00:00Z", "2020-01-31t12:00:00z",
   ])
-  func `a text that names no moment is no date`(text: String) throws {
+  func `a text that is not a date of ISO 8601 is refused`(text: String) throws {
     #expect(throws: ExtendedJSONError.self) { try read(#"{"$date":"\#(text)"}"#) }
   }
 
@@ -101,7 +101,7 @@ import Testing
     #"{"$timestamp":{"t":1.0,"i":0}}"#, #"{"$timestamp":{"t":1,"i":"0"}}"#, #"{"$minKey":2}"#,
     #"{"$minKey":true}"#, #"{"$maxKey":{}}"#, #"{"$minKey":1,"$maxKey":1}"#,
   ])
-  func `a form with another content is an error that names the form and its place`(text: String) {
+  func `a form with the wrong content is an error that names the form and its place`(text: String) {
     let error = #expect(throws: ExtendedJSONError.self) { try read(#"{"a":{"b":[1,\#(text)]}}"#) }
     guard case .wrongForm(let form, _) = error?.reason else {
       Issue.record("\(String(describing: error)) is no wrong form")
@@ -111,7 +111,7 @@ import Testing
     #expect(error?.description.contains("\(form) at a.b[1]") == true)
   }
 
-  @Test func `a path shows keys so that they make no lines of their own, and cuts long ones off`() {
+  @Test func `a path escapes line breaks in keys, and cuts long keys off`() {
     let long = String(repeating: "k", count: 1000)
     let error = #expect(throws: ExtendedJSONError.self) {
       try read(#"{"a b":{"\n":{"":{"\#(long)":{"$oid":"x"}}}}}"#)
@@ -128,7 +128,7 @@ import Testing
     #""\x""#, #""\u12""#, #""\u12g4""#, #""\ud83d""#, #""\ud83dx""#, #""\ud83d\n""#, #""\ud83d\u0041""#,
     #""\udc15""#, "\"\n\"", "\"\u{1f}\"", "\u{feff}1", "// a\n1", "[1]//", "\u{a0}1", "1\0",
   ])
-  func `what is no JSON is an error that tells the byte`(text: String) {
+  func `a text that is not JSON is an error that gives the byte`(text: String) {
     let error = #expect(throws: ExtendedJSONError.self) { try read(text) }
     guard case .noJSON(_, let offset) = error?.reason else {
       Issue.record("\(String(describing: error)) is no fault of JSON")
@@ -141,13 +141,13 @@ import Testing
     arguments: [
       [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82], [0x80],
     ] as [[UInt8]])
-  func `a text with bytes that are no UTF-8 is an error`(bytes: [UInt8]) {
+  func `a text with bytes that are not UTF-8 is an error`(bytes: [UInt8]) {
     let quote = UInt8(ascii: "\"")
     #expect(throws: ExtendedJSONError.self) { try ExtendedJSON.read(Data([quote] + bytes + [quote])) }
     #expect(throws: ExtendedJSONError.self) { try ExtendedJSON.read(Data(bytes)) }
   }
 
-  @Test func `documents and arrays stand in each other 100 deep and no deeper`() throws {
+  @Test func `documents and arrays may be nested 100 deep, and no deeper`() throws {
     func nested(_ levels: Int, _ inner: AnyBSON) -> AnyBSON {
       (0..<levels).reduce(inner) { value, level in
         level % 2 == 0 ? .array([value]) : .document(["a": value])

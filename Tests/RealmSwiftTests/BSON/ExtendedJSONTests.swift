@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ExtendedJSONTests {
   @Test(arguments: 0..<RandomBSON.kinds)
-  func `a value of every case comes back equal from its text`(kind: Int) throws {
+  func `a value of every case is read as it was written`(kind: Int) throws {
     var random = RandomBSON(seed: UInt64(kind))
     for _ in 0..<300 {
       let value = random.value(of: kind)
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(1), .random(in: 0...(.max))])
-  func `documents and arrays of values of all cases come back equal`(seed: UInt64) throws {
+  func `documents and arrays with values of all cases are read as they were written`(seed: UInt64) throws {
     var random = RandomBSON(seed: seed)
     for _ in 0..<500 {
       let value = AnyBSON.array((0..<5).map { _ in random.value() })
@@ -59,7 +59,7 @@ import Testing
     for (value, text) in table { #expect(ExtendedJSON.text(value) == text) }
   }
 
-  @Test func `values of partitions have the texts that files are named after`() throws {
+  @Test func `values of partitions have the texts that name their files`() throws {
     let uuid = try #require(UUID(uuidString: "00010203-0405-0607-0809-0a0b0c0d0e0f"))
     #expect(ExtendedJSON.text(AnyBSON(123)) == #"{"$numberLong":"123"}"#)
     #expect(ExtendedJSON.text(AnyBSON(Int32(123))) == #"{"$numberInt":"123"}"#)
@@ -76,7 +76,7 @@ import Testing
     #expect(value == ["a": .null, "b": [.null]])
   }
 
-  @Test func `a date keeps its nearest millisecond, and one beyond 64 bits becomes the last that there is`() {
+  @Test func `a date is rounded to milliseconds, and a date beyond 64 bits becomes the last one possible`() {
     let table: [(TimeInterval, Int64)] = [
       (0, 0), (0.0004, 0), (0.0006, 1), (-0.001, -1), (-0.0006, -1), (1.001, 1001),
       (1_700_000_000.123, 1_700_000_000_123), (1e18, .max), (-1e18, .min), (.infinity, .max),
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `an expression that takes its pattern for a plain text is written with escapes`() throws {
+  @Test func `an expression whose options treat its pattern as plain text is written with escapes`() throws {
     let expression = try NSRegularExpression(pattern: "a.c", options: .ignoreMetacharacters)
     #expect(
       ExtendedJSON.text(.regex(expression)) == #"{"$regularExpression":{"pattern":"a\\.c","options":""}}"#)

@@ -4,12 +4,12 @@ import RealmTestSupport
 
 @testable import RealmSwift
 
-/// Values of all cases, which come back equal from extended JSON: dates have whole milliseconds, timestamps have whole
-/// seconds, no number is NaN, and no key begins with `$`.
+/// Makes values of all cases that are read from extended JSON as they were written: dates have whole milliseconds,
+/// timestamps have whole seconds, no number is NaN, and no key begins with `$`.
 struct RandomBSON {
   var generator: SeededGenerator
 
-  /// So many kinds of values there are, of which the last two are documents and arrays.
+  /// The number of kinds of values. The last two kinds are documents and arrays.
   static let kinds = 17
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
@@ -46,7 +46,7 @@ struct RandomBSON {
     }
   }
 
-  /// Of every magnitude, the ends of the range among them.
+  /// A random integer of any magnitude. It may be an end of the range.
   private mutating func whole() -> Int64 {
     let ends: [Int64] = [0, 1, -1, .min, .max, Int64(Int32.min), Int64(Int32.max)]
     if generator.chance(20) { return ends[generator.below(ends.count)] }

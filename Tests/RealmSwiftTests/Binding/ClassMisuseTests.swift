@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Neither property of a hamster links to one.
+/// A class whose two properties have no link of a hamster as their origin.
 private class ShowsNothing: Object {
   @Persisted(originProperty: "nothing") var by: LinkingObjects<Hamster>
 
@@ -16,7 +16,7 @@ private class ShowsNames: Object {
 }
 
 extension MisuseTests {
-  @Test("Classes that can't be stored are told when a realm is opened")
+  @Test("Classes that can't be stored are reported when a realm is opened")
   func classes() {
     expectStop(["Class not in the realm", "Person"]) {
       _ = try memoryRealm([Base.self]).objects(Person.self)
@@ -36,8 +36,7 @@ extension MisuseTests {
     }
   }
 
-  @Test func `a property that would show links that there can't be stops the program when a realm is opened`()
-  {
+  @Test func `a property of linking objects without a link stops the program when a realm is opened`() {
     for type in [ShowsNothing.self, ShowsNames.self] as [ObjectBase.Type] {
       expectStop(["Invalid schema", "\(type).by", "Hamster.n", "originProperty"]) {
         _ = try memoryRealm([Hamster.self, type])
@@ -45,7 +44,7 @@ extension MisuseTests {
     }
   }
 
-  @Test func `a class that a realm was opened without is named, with what it was opened with`() {
+  @Test func `the use of a class that the realm lacks is reported with the classes of the realm`() {
     for body in [
       { $0.create(Parrot.self) }, { $0.add(Parrot()) }, { $0.add([Parrot()]) },
       { _ = $0.objects(Parrot.self) },
@@ -54,7 +53,7 @@ extension MisuseTests {
         let name = "any.realm" + UUID().uuidString
         let realm = try Realm(
           configuration: Realm.Configuration(inMemoryIdentifier: name, objectTypes: [Owner.self]))
-        // On this thread another realm has it.
+        // Another realm on this thread has the class.
         let other = try Realm(
           configuration: Realm.Configuration(
             inMemoryIdentifier: name, objectTypes: [Parrot.self, Owner.self]))

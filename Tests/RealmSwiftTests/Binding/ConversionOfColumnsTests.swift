@@ -4,7 +4,7 @@ import RealmSwift
 import RealmTestSupport
 import Testing
 
-// One class in two versions for each pair of types, whose only property has one type and then another.
+// A class in two versions. Its only property has one type in the first version, and another type in the second.
 
 private class Before<Content: _Persistable>: Object {
   @Persisted var id: Int
@@ -19,13 +19,13 @@ private class After<Content: _Persistable>: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// A type with values, each with its text, by which values of other types are compared.
+/// A type with some values and their texts, by which values of different types are compared.
 private struct Kind {
   let name: String
   /// Makes a file with the values of the type, and opens it with each other type.
   let file: (_ isOptional: Bool) throws -> TemporaryFile
   let count: Int
-  /// Migrates a file to the type; answers the values as texts, nil where there is none.
+  /// Migrates a file to the type, and returns the values as texts. A value that is nil has no text.
   let migrated: (TemporaryFile, _ isOptional: Bool) throws -> [String?]
 }
 
@@ -67,7 +67,8 @@ private func kind<Content: _Persistable>(
     })
 }
 
-/// What a property has when its type changes: of each pair of types, what converts without loss, and zero or nil for the rest.
+/// Tests of the value that a property has after its type changes. For each pair of types, values that convert without
+/// loss are kept, and others become zero or nil.
 @Suite struct ConversionOfColumnsTests {
   private static let id = ObjectId("0123456789abcdef01234567")
   private static let uuid = UUID(uuidString: "01234567-89AB-CDEF-0123-456789ABCDEF")!
@@ -91,7 +92,8 @@ private func kind<Content: _Persistable>(
     ]
   }
 
-  /// Of each pair the texts of the values in the new type, which are not converted where there is none; "-" stands for what is lost.
+  /// The texts of the values in the new type, for each pair of types. A pair that is missing here does not convert, and
+  /// "-" is a value that is lost.
   private static let kept: [String: [String]] = [
     "Bool Int": ["1", "0"], "Bool Float": ["1.0", "0.0"], "Bool Double": ["1.0", "0.0"],
     "Bool Decimal128": ["1", "0"], "Bool String": ["true", "false"],
@@ -126,7 +128,7 @@ private func kind<Content: _Persistable>(
   ]
 
   @Test(arguments: 0..<10)
-  func `values of each type that convert to another without loss stay, and others become zero or nil`(
+  func `values that convert without loss to another type stay, and others become zero or nil`(
     _ index: Int
   ) throws {
     let old = Self.kinds[index]
@@ -144,7 +146,7 @@ private func kind<Content: _Persistable>(
     }
   }
 
-  @Test func `one value becomes a collection and back, and collections become one another`() throws {
+  @Test func `a value becomes a collection and back, and collections become other collections`() throws {
     try check([3, 4], List<Int>.self, { $0.append(3) }, { Array($0) == [3] })
     let lists: (List<Int>) -> Void = { $0.append(objectsIn: [2, 1, 2]) }
     try migrate(List<Int>.self, to: MutableSet<Int>.self, lists) { Set($0) == [1, 2] }
@@ -175,7 +177,7 @@ private func kind<Content: _Persistable>(
     try migrate(List<Int>.self, to: String.self, { $0.append(9) }) { $0 == "9" }
   }
 
-  /// One value to a collection of it.
+  /// Checks the conversion of a value to a collection with that value.
   private func check<Content: _Persistable>(
     _ values: [Int], _ type: Content.Type, _ unused: (Content) -> Void, _ fits: @escaping (List<Int>) -> Bool
   ) throws {

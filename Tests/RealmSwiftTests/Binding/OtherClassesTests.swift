@@ -26,7 +26,7 @@ class Hamster: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// The objects of `Owner` by names of its own.
+/// A class for the objects of `Owner`, with other names for their properties.
 class Keeper: Object {
   @Persisted(primaryKey: true) var number: Int
   @Persisted var title = ""
@@ -40,7 +40,7 @@ class Keeper: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// `Hamster` with another property.
+/// `Hamster` with one more property.
 class WeighedHamster: Object {
   @Persisted var name = ""
   @Persisted var weight = 0
@@ -50,7 +50,7 @@ class WeighedHamster: Object {
 }
 
 @Suite struct OtherClassesTests {
-  /// How a realm is kept.
+  /// The place where a realm is stored.
   enum Place: CaseIterable { case file, memory }
 
   private func configuration(_ place: Place, _ file: TemporaryFile) -> Realm.Configuration {
@@ -58,7 +58,7 @@ class WeighedHamster: Object {
   }
 
   @Test(arguments: Place.allCases)
-  func `each realm has the classes of its configuration, on whatever thread`(_ place: Place) throws {
+  func `each realm has the classes of its configuration, on every thread`(_ place: Place) throws {
     let file = TemporaryFile()
     let base = configuration(place, file)
     try onThread {
@@ -82,7 +82,7 @@ class WeighedHamster: Object {
       }
       #expect(owners.schema.objectSchema.map(\.className) == ["Owner"])
       #expect(owners.configuration.objectTypes?.count == 1)
-      // Its version has no such table; no other is read before it is asked for.
+      // The version of `owners` has no table for parrots, and the version does not change before it is read.
       let all = try realm([Parrot.self, Hamster.self, Owner.self])
       #expect(all == owners && all.objects(Parrot.self).isEmpty && all.objects(Owner.self).count == 1)
       #expect(owners.refresh() && !all.refresh())
@@ -99,7 +99,7 @@ class WeighedHamster: Object {
     }
   }
 
-  @Test func `realms of one thread share the transaction, in which tables may be made for one`() throws {
+  @Test func `realms of one thread share a transaction, which may make tables for one of them`() throws {
     let file = TemporaryFile()
     try onThread {
       let owners = try Realm(configuration: file.of(Owner.self))
@@ -108,7 +108,7 @@ class WeighedHamster: Object {
       let parrots = try Realm(configuration: file.of(Owner.self, Parrot.self))
       #expect(parrots.isInWriteTransaction && parrots == owners && parrots.objects(Owner.self).count == 1)
       let polly = parrots.create(Parrot.self, value: ["name": "Polly", "owner": ann])
-      // Added already: both realms are one.
+      // The object is already added, because both realms share it.
       parrots.add(ann)
       ann.any = .object(polly)
       try parrots.commitWrite()
@@ -117,7 +117,7 @@ class WeighedHamster: Object {
       #expect(owners.object(ofType: Owner.self, forPrimaryKey: 1) == ann)
       try owners.write { owners.delete(polly) }
       #expect(parrots.objects(Parrot.self).isEmpty && ann.any == .none)
-      // Another thread has them now.
+      // Another thread has the tables now.
       try onThread {
         let realm = try Realm(configuration: file.of(Parrot.self, Owner.self))
         #expect(realm.objects(Owner.self).count == 1)
@@ -131,7 +131,7 @@ class WeighedHamster: Object {
     }
   }
 
-  @Test func `tables that went with a cancelled transaction are made again when they are used`() throws {
+  @Test func `tables that a cancelled transaction removed are made again when they are used`() throws {
     let file = TemporaryFile()
     try onThread {
       let owners = try Realm(configuration: file.of(Owner.self))
@@ -142,7 +142,7 @@ class WeighedHamster: Object {
       let whole = try #require(lost.realm)
       owners.cancelWrite()
       #expect(lost.isInvalidated && found.isEmpty)
-      // The number of the table is another class's by now.
+      // The number of the table now belongs to another class.
       try onThread {
         let realm = try Realm(configuration: file.of(Hamster.self, Owner.self))
         try realm.write {
@@ -161,7 +161,7 @@ class WeighedHamster: Object {
     }
   }
 
-  @Test func `classes whose tables are there already outlive a transaction that is cancelled`() throws {
+  @Test func `classes with existing tables outlive a cancelled transaction`() throws {
     let file = TemporaryFile()
     try onThread {
       let realm = try Realm(configuration: file.of(Owner.self, Parrot.self))
@@ -175,7 +175,7 @@ class WeighedHamster: Object {
       owners.beginWrite()
       let all = try Realm(configuration: file.of(Parrot.self, Owner.self))
       let polly = all.objects(Parrot.self)[0]
-      // One with a table of its own, and one that has to be made.
+      // One class has a table, and the table of another has to be made.
       let mixed = try Realm(configuration: file.of(Parrot.self, Owner.self, Hamster.self))
       let again = mixed.objects(Parrot.self)[0]
       let lost = mixed.create(Hamster.self)
@@ -211,7 +211,7 @@ class WeighedHamster: Object {
     }
   }
 
-  @Test func `two classes may share a table, each by names of its own`() throws {
+  @Test func `two classes may share a table, each with its own names`() throws {
     let file = TemporaryFile()
     try onThread {
       let owners = try Realm(configuration: file.of(Owner.self))
@@ -219,7 +219,7 @@ class WeighedHamster: Object {
       try owners.write {
         let ann = owners.create(Owner.self, value: ["id": 1, "name": "Ann", "tags": ["a"]])
         let keeper = try #require(keepers.object(ofType: Keeper.self, forPrimaryKey: 1))
-        // What waits to be written is seen by both.
+        // Both realms see changes that are not written to the file yet.
         keeper.labels.append("b")
         ann.tags.append("c")
         #expect(Array(keeper.labels) == ["a", "b", "c"] && ann.tags.count == 3)
@@ -238,7 +238,7 @@ class WeighedHamster: Object {
     }
   }
 
-  @Test func `what can't be had while the file is open is refused, and says both values`() throws {
+  @Test func `a configuration that conflicts with the open file is refused with both values`() throws {
     let file = TemporaryFile()
     func refusal(_ change: (inout Realm.Configuration) -> Void) -> String {
       var configuration = file.of(Hamster.self)
@@ -270,7 +270,7 @@ class WeighedHamster: Object {
       for part in ["deleteRealmIfMigrationNeeded = true", "Hamster.weight: Int was added"] {
         #expect(deletion.contains(part), "'\(deletion)' lacks '\(part)'")
       }
-      // A block that is not to be called, and a file that need not be deleted.
+      // The block need not be called, and the file need not be deleted.
       configuration.migrationBlock = { _, _ in }
       configuration.deleteRealmIfMigrationNeeded = true
       #expect(try Realm(configuration: configuration).objects(Hamster.self).count == 1)
@@ -285,7 +285,7 @@ class WeighedHamster: Object {
     #expect(try Realm(configuration: later).objects(WeighedHamster.self)[0].weight == 0)
   }
 
-  @Test func `a realm that is only read has the classes that its configuration names`() throws {
+  @Test func `a read-only realm has the classes that its configuration names`() throws {
     let file = TemporaryFile()
     try autoreleasing {
       let realm = try Realm(configuration: file.of(Owner.self, Hamster.self))
@@ -299,7 +299,7 @@ class WeighedHamster: Object {
     #expect(owners.isEmpty && others.objects(Hamster.self).count == 1 && others.objects(Parrot.self).isEmpty)
   }
 
-  @Test func `each realm counts versions by its own configuration, and the file stays open with the last`()
+  @Test func `each realm counts versions by its own configuration, and the last realm keeps the file open`()
     throws
   {
     let file = TemporaryFile()
@@ -312,7 +312,7 @@ class WeighedHamster: Object {
         let wide = try Realm(configuration: file.of(Hamster.self))
         let narrow = try Realm(configuration: narrow)
         try wide.write { wide.create(Hamster.self) }
-        // This thread reads the new version, the other one that before.
+        // This thread reads the new version, and the other thread the version before.
         #expect(wide.configuration.maximumNumberOfActiveVersions == nil)
         #expect(narrow.configuration.maximumNumberOfActiveVersions == 1)
         let error = #expect(throws: Realm.Error.self) { try narrow.write {} }
@@ -360,7 +360,7 @@ extension TemporaryFile {
     return configuration
   }
 
-  /// A configuration of some classes.
+  /// A configuration with some classes.
   func of(_ types: ObjectBase.Type...) -> Realm.Configuration {
     Realm.Configuration(fileURL: url, objectTypes: types)
   }

@@ -3,7 +3,8 @@ import RealmStorage
 import RealmSwift
 import Testing
 
-/// What another process does to a file that this one has open, by a handle of its own.
+/// Changes that another process makes in a file that this process has open. The tests make them through a second
+/// handle.
 @Suite struct OtherProcessTests {
   private func withFile(_ body: (Realm, Database) throws -> Void) throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
@@ -16,9 +17,7 @@ import Testing
     other.close()
   }
 
-  @Test func `classes and properties that another process adds are taken in, by reading and by writing`()
-    throws
-  {
+  @Test func `reads and writes take in the classes and properties that another process adds`() throws {
     try withFile { realm, other in
       let dog = try #require(realm.objects(Dog.self).first)
       let row = try #require(try other.snapshot().table("Dog")?.rows(where: .always).first)
@@ -43,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a write sees additions without a refresh before`() throws {
+  @Test func `a write sees additions of another process without an earlier refresh`() throws {
     try withFile { realm, other in
       try other.write { transaction in
         try transaction.table("Dog")?.addColumn(Column("legs", .int64))

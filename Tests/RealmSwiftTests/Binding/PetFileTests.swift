@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// One class of a program, as its versions have it.
+/// The classes of one table, in several versions of a program.
 class Pet1: Object {
   @Persisted var name = ""
   @Persisted var age = 0
@@ -48,11 +48,11 @@ class PetWithOptionals: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Tests that open files with one of these classes.
+/// The tests that open files with one of these classes.
 protocol PetFileTests {}
 
 extension PetFileTests {
-  /// Opens the file with one class, calls `body`, and lets it go.
+  /// Opens the file with one class, calls `body` and releases the realm.
   @discardableResult
   func open<Result>(
     _ file: TemporaryFile, _ type: ObjectBase.Type, version: UInt64 = 0,

@@ -16,7 +16,7 @@ private struct EvenCount: FailableCustomPersistable, Equatable {
   var persistableValue: Int { number }
 }
 
-/// Classes of one program in two versions, which share tables by their names.
+/// The classes of one program in two versions. Both versions have the same tables, because they use the same names.
 private class AnimalBefore: Object {
   @Persisted var name: String
   @Persisted var tag: TagBefore?
@@ -143,19 +143,19 @@ private class ThingWithMaybeEven: Object {
     return error?.localizedDescription ?? ""
   }
 
-  @Test func `all properties that have no value for older objects are named at once`() throws {
+  @Test func `all properties without a value for older objects are named at once`() throws {
     let file = TemporaryFile()
     try open(file, [ThingWithoutKey.self]) { realm in
       try realm.write { _ = realm.create(ThingWithoutKey.self) }
     }
     let told = refusal(file, ThingWithTwoEvens.self, version: 1)
     #expect(told.contains("Thing.even, Thing.other have no value") && !told.contains("known"))
-    // Nothing was changed.
+    // The file was not changed.
     try open(file, [ThingWithoutKey.self]) { #expect($0.objects(ThingWithoutKey.self).count == 1) }
   }
 
   @Test(arguments: 0...3)
-  func `a primary key is added where the objects can't share it`(_ count: Int) throws {
+  func `a primary key is added if the objects have different values for it`(_ count: Int) throws {
     for (before, after, name) in [
       (ThingWithoutKey.self, ThingWithKey.self, "id"), (ThingWithKey.self, ThingWithOtherKey.self, "_id"),
     ] as [(Object.Type, Object.Type, String)] {
@@ -180,14 +180,15 @@ private class ThingWithMaybeEven: Object {
     }
   }
 
-  @Test func `a value that older objects need is asked for where there are such objects only`() throws {
+  @Test func `a missing value for older objects is reported only if there are such objects`() throws {
     let file = TemporaryFile()
     try open(file, [ThingWithoutKey.self]) { _ in }
     try open(file, [ThingWithEven.self], version: 1) { realm in
       try realm.write { realm.create(ThingWithEven.self, value: ["even": EvenCount(2)]) }
       #expect(realm.objects(ThingWithEven.self)[0].even == EvenCount(2))
     }
-    // Made optional and required again: no object has nil, and then one has.
+    // The property becomes optional and required again. No object has nil the first time, and one has it the second
+    // time.
     try open(file, [ThingWithMaybeEven.self], version: 2) { _ in }
     try open(file, [ThingWithEven.self], version: 3) { realm in
       #expect(realm.objects(ThingWithEven.self)[0].even == EvenCount(2))
@@ -225,7 +226,7 @@ private class ThingWithMaybeEven: Object {
     }
   }
 
-  @Test func `a property that is added reads what its class declares where its type has no zero`() throws {
+  @Test func `an added property reads the default of its class if its type has no zero`() throws {
     let file = TemporaryFile()
     try open(file, [AnimalBefore.self, TagBefore.self]) { realm in
       try realm.write {
@@ -258,7 +259,7 @@ private class ThingWithMaybeEven: Object {
     }
   }
 
-  @Test func `properties become optional and required, and the values that are there stay`() throws {
+  @Test func `properties become optional and required, and existing values stay`() throws {
     let file = TemporaryFile()
     try open(file, [RequiredThing.self]) { realm in
       try realm.write {
@@ -293,7 +294,7 @@ private class ThingWithMaybeEven: Object {
     }
   }
 
-  @Test func `two nil keys' worth of zero is refused, and nothing is changed`() throws {
+  @Test func `a primary key that nil and zero would share is refused, and nothing is changed`() throws {
     let file = TemporaryFile()
     try open(file, [OptionalThing.self]) { realm in
       try realm.write {
@@ -306,7 +307,7 @@ private class ThingWithMaybeEven: Object {
     try open(file, [OptionalThing.self]) { realm in #expect(realm.objects(OptionalThing.self).count == 2) }
   }
 
-  @Test func `whole numbers of every width are one type in a file`() throws {
+  @Test func `integers of all widths are one type in a file`() throws {
     let file = TemporaryFile()
     let value: [String: Any] = [
       "id": 5, "plain": 7, "maybe": -9, "indexed": 11, "list": [1, 2], "optionals": [3, nil] as [Int?],
@@ -344,7 +345,7 @@ private class ThingWithMaybeEven: Object {
     }
   }
 
-  @Test func `a realm that is only read passes over properties that only the file has`() throws {
+  @Test func `a read-only realm ignores properties that only the file has`() throws {
     let file = TemporaryFile()
     try open(file, [AnimalAfter.self, TagAfter.self]) { realm in
       try realm.write { _ = realm.create(AnimalAfter.self, value: ["name": "a", "tag": ["number": 3]]) }

@@ -6,7 +6,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct SchemaVersionTests: PetFileTests {
-  @Test func `properties are added under a higher version, and rows there are have their zero`() throws {
+  @Test func `properties are added with a higher version, and existing rows have their zero`() throws {
     let file = TemporaryFile()
     try makePets(file)
     let message = refusal(file, Pet2.self)
@@ -33,7 +33,7 @@ import Testing
     #expect(refusal(file, Pet1.self, version: 1).contains("Pet.nick: String? was removed"))
   }
 
-  @Test func `the version is kept, and does not go back`() throws {
+  @Test func `the version is stored, and can't decrease`() throws {
     let file = TemporaryFile()
     try makePets(file, version: 7)
     #expect(try Database(path: file.url.path).snapshot().schemaVersion() == 7)
@@ -42,7 +42,7 @@ import Testing
     #expect(try Database(path: file.url.path).snapshot().schemaVersion() == 9)
   }
 
-  @Test func `classes, indexes and the order of properties change under the same version`() throws {
+  @Test func `classes, indexes and the order of properties change without a new version`() throws {
     let file = TemporaryFile()
     try makePets(file)
     try open(file, PetWithIndex.self) { realm in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `a block is called once for each raised version, and never for a new file`() throws {
+  @Test func `a migration block is called once for each higher version, and never for a new file`() throws {
     let (file, other) = (TemporaryFile(), TemporaryFile())
     let unexpected: MigrationBlock = { _, _ in Issue.record("it was called") }
     try open(file, Pet1.self, version: 3, { $0.migrationBlock = unexpected }) { _ in }
@@ -72,7 +72,7 @@ import Testing
     let otherURL = other.url
     let block: MigrationBlock = { _, version in
       versions.withLock { $0.append(version) }
-      // The block is code of the program, which may use other realms.
+      // The block belongs to the program, and may use other realms.
       let configuration = Realm.Configuration(fileURL: otherURL, objectTypes: [Pet1.self])
       #expect(throws: Never.self) { _ = try Realm(configuration: configuration).isEmpty }
     }
@@ -82,7 +82,7 @@ import Testing
     #expect(try Database(path: file.url.path).snapshot().schemaVersion() == 5)
   }
 
-  @Test func `any difference makes the file anew where that was asked for`() throws {
+  @Test func `any difference makes a new file if the configuration asks for it`() throws {
     for (type, version) in [(PetWithoutAge.self, 0), (Pet1.self, 1), (Pet2.self, 1)]
       as [(ObjectBase.Type, UInt64)]
     {
@@ -100,10 +100,10 @@ import Testing
     #expect(try Database(path: file.url.path).snapshot().schemaVersion() == 2)
   }
 
-  @Test func `processes that add properties at once agree`() throws {
+  @Test func `processes that add properties at the same time get the same result`() throws {
     let file = TemporaryFile()
     try makePets(file)
-    // As another process does, between the look at the tables and the change of them.
+    // Another process does this between the look at the tables and their change.
     let done = DispatchGroup()
     for _ in 0..<4 {
       DispatchQueue.global().async(group: done) {

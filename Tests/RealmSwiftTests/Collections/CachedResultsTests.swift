@@ -16,7 +16,7 @@ private class Row: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Results keep what they found until something changes that they look at.
+/// Results keep the rows that they found until a change that concerns them.
 @Suite struct CachedResultsTests {
   private let realm: Realm
   private var rows: Results<Row> { realm.objects(Row.self) }
@@ -31,12 +31,12 @@ private class Row: Object {
     }
   }
 
-  /// Where the found rows stand in memory: what is found anew stands elsewhere.
+  /// The address of the found rows in memory. A new search puts the rows at another address.
   private func place<T>(_ results: Results<T>) -> UnsafePointer<UInt64>? {
     results.content.rows().withUnsafeBufferPointer { $0.baseAddress }
   }
 
-  @Test func `results are not searched for anew where other properties change`() throws {
+  @Test func `results do not search again if other properties change`() throws {
     let some = rows.where { $0.kind == "kind 1" }.sorted(by: \.id, ascending: false)
     try realm.write {
       let before = place(some)
@@ -51,8 +51,10 @@ private class Row: Object {
     #expect(some.allSatisfy { $0.note == "changed" })
   }
 
-  /// Random changes in a transaction: what results show is what a new search finds.
-  @Test(arguments: 0..<8) func `results show what a new search finds, whatever changes`(seed: UInt64) throws {
+  /// The test makes random changes in a transaction, and compares the results with a new search.
+  @Test(arguments: 0..<8) func `results show the objects that a new search finds, whatever changes`(
+    seed: UInt64
+  ) throws {
     var generator = SeededGenerator(seed: seed)
     let all: [(String, () -> Results<Row>)] = [
       ("all", { rows }), ("kind", { rows.where { $0.kind == "kind 1" } }),

@@ -3,10 +3,11 @@ import RealmSwift
 import RealmTestSupport
 import Testing
 
-/// What loops over collections cost: in proportion to the elements, so that ten times as many take no hundred times as long.
+/// The cost of loops over collections. It is proportional to the number of elements, so ten times as many elements must
+/// not take a hundred times as long.
 @Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["REALM_SLOW_TESTS"] != nil))
 struct CollectionCostTests {
-  /// How many times as long ten times as many take, at best of three.
+  /// The factor by which the time grows with ten times as many elements, as the best of three.
   private func growth(of count: Int, _ body: (Int) throws -> Void) throws -> Double {
     func seconds(_ count: Int) throws -> Double {
       try (0..<3).map { _ in
@@ -19,7 +20,7 @@ struct CollectionCostTests {
     return try seconds(10 * count) / seconds(count)
   }
 
-  // Far from both 10 and 100, since other tests run meanwhile.
+  // The limit is far from both 10 and 100, because other tests run meanwhile.
   private let most = 45.0
 
   @Test func `reading a list by its places in a transaction`() throws {

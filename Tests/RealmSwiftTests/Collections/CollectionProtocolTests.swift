@@ -23,7 +23,7 @@ import Testing
     return list
   }
 
-  @Test func `generic code is written by the protocols of collections and classes`() throws {
+  @Test func `generic code uses the protocols of collections and classes`() throws {
     let realm = try memoryRealm([Dog.self, Person.self, Club.self])
     let person = Person(id: 1, name: "Ann", age: 30)
     person.dogs.append(objectsIn: ["Rex", "Ida"].map { Dog(value: ["name": $0]) })

@@ -3,7 +3,7 @@ import RealmSwift
 import Testing
 
 extension MisuseTests {
-  @Test("Lists tell places out of range, and what became of their object")
+  @Test("Lists report places out of range, and the deletion of their object")
   func lists() {
     expectStop(["Index out of range", "3", "2"]) {
       let realm = try Self.realm()

@@ -16,7 +16,7 @@ class House: EmbeddedObject {
 
 private let types: [ObjectBase.Type] = [Street.self, House.self, Dog.self, Person.self]
 
-/// What the standard library does with any mutable collection.
+/// Changes of any mutable collection that the standard library offers.
 private func change<C: MutableCollection & RandomAccessCollection>(
   _ collection: inout C, _ choice: Int, _ generator: inout SeededGenerator
 ) where C.Element == Int, C.Index == Int {
@@ -33,7 +33,7 @@ private func change<C: MutableCollection & RandomAccessCollection>(
 
 @Suite struct ListOrderTests {
   @Test(arguments: 0..<4 as Range<UInt64>)
-  func `a list does what an array does, as any mutable collection`(seed: UInt64) throws {
+  func `a list behaves as an array does, as any mutable collection`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let realm = try memoryRealm(types)
     let street = Street()
@@ -58,7 +58,7 @@ private func change<C: MutableCollection & RandomAccessCollection>(
     try realm.verify()
   }
 
-  @Test func `a list in a constant is sorted, reversed, shuffled and parted in its place`() throws {
+  @Test func `a list in a constant is sorted, reversed, shuffled and partitioned in place`() throws {
     let realm = try memoryRealm(types)
     let street = Street(value: ["numbers": [3, 1, 2, 5, 4], "words": ["b", nil, "a"] as [String?]])
     realm.beginWrite()
@@ -120,7 +120,7 @@ private func change<C: MutableCollection & RandomAccessCollection>(
     try realm.verify()
   }
 
-  @Test func `a list that stands in a list stays the same in another order`() throws {
+  @Test func `a nested list stays the same in another order`() throws {
     let realm = try memoryRealm(types)
     let street = Street()
     street.values.append(objectsIn: [.fromArray([.int(1)]), .fromArray([.int(2)])])
@@ -135,7 +135,7 @@ private func change<C: MutableCollection & RandomAccessCollection>(
     try realm.verify()
   }
 
-  @Test func `an order that throws changes nothing`() throws {
+  @Test func `a sort whose comparison throws changes nothing`() throws {
     struct Stop: Error {}
     let list = List<Int>()
     list.append(objectsIn: [2, 1, 3])
@@ -146,7 +146,7 @@ private func change<C: MutableCollection & RandomAccessCollection>(
 }
 
 extension MisuseTests {
-  @Test func `a list changes its order in a write transaction only, and a range must be one of it`() {
+  @Test func `a list changes its order only in a write transaction, and only in a range that it has`() {
     expectStop(["Not in a write transaction", "Street.numbers"]) {
       let realm = try memoryRealm(types)
       let street = Street(value: ["numbers": [2, 1]])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Lists")
 struct ListTests {
-  /// A random operation and its counterpart on an array.
+  /// Does a random operation to a list and to an array.
   private func change(_ list: List<Int>, _ model: inout [Int], _ random: inout SystemRandomNumberGenerator) {
     let value = Int.random(in: 0..<100, using: &random)
     let place = Int.random(in: 0...model.count, using: &random)
@@ -61,7 +61,7 @@ struct ListTests {
     }
   }
 
-  @Test("A list does what an array does, unmanaged and managed")
+  @Test("An unmanaged and a managed list behave as an array does")
   func model() throws {
     var random = SystemRandomNumberGenerator()
     let realm = try memoryRealm()
@@ -99,7 +99,7 @@ struct ListTests {
     #expect(results.index(of: object) == 0 && results.index(of: Everything()) == nil)
   }
 
-  @Test("Assigning copies the content into the list there is, and nothing when it is the same")
+  @Test("An assignment copies the content into the existing list, and changes nothing if it is the same list")
   func assigning() throws {
     let realm = try memoryRealm()
     let (first, second) = (Everything(), Everything())
@@ -133,7 +133,7 @@ struct ListTests {
     #expect(person.dogs.isEmpty && realm.objects(Dog.self).count == 1)
   }
 
-  @Test("What a transaction changes in a list is seen at once by other handles, queries and backlinks")
+  @Test("Other handles, queries and backlinks see the changes of a list in a transaction at once")
   func changesAreSeen() throws {
     let realm = try memoryRealm()
     let person = Person(id: 1, name: "a", age: 1)

@@ -15,7 +15,7 @@ private class CollectionHolder: Object {
 }
 
 extension MisuseTests {
-  @Test("An embedded object that its list let go of stops, also where its collections were read")
+  @Test("An embedded object that its list dropped stops the program, even if its collections were read")
   func partsThatWent() {
     expectStop(["Invalidated object", "CollectionPart.any"]) {
       let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
@@ -35,7 +35,7 @@ extension MisuseTests {
 }
 
 @Suite struct LongCollectionTests {
-  @Test func `a loop that changes its collection walks what there was when it began`() throws {
+  @Test func `a loop that changes its collection gets the elements of its beginning`() throws {
     let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
     try realm.write {
       let holder = realm.create(CollectionHolder.self)
@@ -79,7 +79,7 @@ extension MisuseTests {
     try realm.verify()
   }
 
-  @Test func `a loop goes on over what there was when its transaction ends`() throws {
+  @Test func `a loop continues over the elements of its beginning when its transaction ends`() throws {
     let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
     try realm.write { realm.create(CollectionHolder.self).numbers.append(objectsIn: 0..<3000) }
     let holder = realm.objects(CollectionHolder.self)[0]
@@ -99,7 +99,7 @@ extension MisuseTests {
     #expect(holder.numbers.isEmpty)
   }
 
-  @Test func `objects that went while a loop ran are invalid in it`() throws {
+  @Test func `objects that are deleted while a loop runs are invalid in the loop`() throws {
     let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
     try realm.write {
       let holder = realm.create(CollectionHolder.self)
@@ -124,7 +124,7 @@ extension MisuseTests {
     #expect(kept.enumerated().allSatisfy { $1.isInvalidated == ($0 >= 1999) })
   }
 
-  @Test func `two copies of a walk over a list do not disturb each other`() throws {
+  @Test func `two copies of an iterator of a list do not disturb each other`() throws {
     let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])
     try realm.write { realm.create(CollectionHolder.self).numbers.append(objectsIn: 0..<3000) }
     var first = realm.objects(CollectionHolder.self)[0].numbers.makeIterator()
@@ -164,7 +164,7 @@ extension MisuseTests {
   }
 
   @Test(arguments: 0..<4)
-  func `long collections do what arrays, sets and dictionaries do`(seed: UInt64) throws {
+  func `long collections behave as arrays, sets and dictionaries do`(seed: UInt64) throws {
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
     let realm = try memoryRealm([CollectionHolder.self, CollectionPart.self])

@@ -16,10 +16,10 @@ class Maps: Object {
 }
 
 private let types: [ObjectBase.Type] = [Maps.self, Box.self, Dog.self, Person.self]
-/// One text to people, two to files.
+/// Two texts that people take for one text, and that files store as two.
 private let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
 
-/// Sets of optional values.
+/// Checks the nil values of a map with optional values.
 private func checkNil<Value>(_ map: Map<String, Value?>, _ some: Value) {
   let unknown: Value? = nil
   map["a"] = some
@@ -41,7 +41,7 @@ private func checkNil<Value>(_ map: Map<String, Value?>, _ some: Value) {
 }
 
 @Suite struct MapKeyTests {
-  @Test func `a nil that is a value is stored, and the literal removes`() throws {
+  @Test func `a nil that is a value is stored, and the literal nil removes the key`() throws {
     let realm = try memoryRealm(types)
     let maps = Maps()
     realm.beginWrite()
@@ -64,7 +64,8 @@ private func checkNil<Value>(_ map: Map<String, Value?>, _ some: Value) {
     try realm.verify()
   }
 
-  @Test func `keys of data are taken or refused with an error, and others stop nothing`() throws {
+  @Test func `a key is accepted or refused with an error, and a refused key in a read stops nothing`() throws
+  {
     let realm = try memoryRealm(types)
     let maps = Maps()
     realm.beginWrite()
@@ -93,7 +94,7 @@ private func checkNil<Value>(_ map: Map<String, Value?>, _ some: Value) {
     try realm.commitWrite()
   }
 
-  @Test func `keys that differ in their bytes only stay two, however a map is copied`() throws {
+  @Test func `keys that differ only in their bytes stay two keys, however a map is copied`() throws {
     let file = TemporaryFile()
     let (realm, other) = (
       try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: types)),
@@ -149,7 +150,7 @@ private func checkNil<Value>(_ map: Map<String, Value?>, _ some: Value) {
     return map
   }
 
-  @Test func `a map that both keys are in is not encoded, and none is lost without a word`() throws {
+  @Test func `a map with two equivalent keys is not encoded, so that none is lost silently`() throws {
     #expect(throws: EncodingError.self) { try JSONEncoder().encode(two()) }
     let one = Map<String, Int>()
     one[decomposed] = 2
@@ -157,7 +158,7 @@ private func checkNil<Value>(_ map: Map<String, Value?>, _ some: Value) {
     #expect(coded.keys.map { Array($0.utf8) } == [Array(decomposed.utf8)])
   }
 
-  @Test func `a collection at one of the keys is not the one at the other`() throws {
+  @Test func `the collections of two equivalent keys are different`() throws {
     let realm = try memoryRealm(types)
     let box = Box(value: ["id": 1])
     box.map[composed] = .fromArray([.int(1)])
@@ -171,7 +172,7 @@ private func checkNil<Value>(_ map: Map<String, Value?>, _ some: Value) {
     #expect(first.count == 2 && second.count == 1)
   }
 
-  @Test func `texts are told apart by their bytes in sets, lists and maps, managed or not`() throws {
+  @Test func `texts are compared by their bytes in sets, lists and maps, managed or not`() throws {
     let realm = try memoryRealm(types + [Club.self, Everything.self])
     let (club, lists) = (Club(), Everything())
     club.colors.insert(objectsIn: [composed, decomposed, composed])
@@ -198,7 +199,7 @@ private func checkNil<Value>(_ map: Map<String, Value?>, _ some: Value) {
 }
 
 extension MisuseTests {
-  @Test func `a key with a point stops the program, which is told of the form that throws`() {
+  @Test func `an invalid key stops the program, and the message names the function that throws instead`() {
     expectStop(["Invalid key", "a.b", "insert(_:forKey:)"]) { Maps().plain["a.b"] = 1 }
     expectStop(["Invalid key", "$a"]) { _ = Maps(value: ["plain": ["$a": 1]]) }
   }

@@ -16,7 +16,7 @@ class Club: Object {
 }
 
 @Suite struct SetTests {
-  @Test func `an unmanaged set that was assigned finds the objects that are added to a realm later`() throws {
+  @Test func `an unmanaged set that was assigned finds objects that are added to a realm later`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self])
     let (rex, max) = (Dog(), Dog())
     let (assigned, made) = (Club(), Club(value: ["members": [rex]]))
@@ -35,7 +35,7 @@ class Club: Object {
     #expect(values.contains(.object(rex)))
     values.insert(.object(rex))
     #expect(values.count == 1)
-    // Filled after the object was added.
+    // This set is filled after the object was added.
     let later: MutableSet<Dog> = [rex, max]
     #expect(assigned.members == later && later == set)
     try realm.write { realm.add(max) }
@@ -44,7 +44,7 @@ class Club: Object {
     #expect(!assigned.members.contains(rex) && assigned.members.count == 1 && assigned.members != set)
   }
 
-  @Test func `a set holds each value once, managed or not`() throws {
+  @Test func `a managed or unmanaged set holds each value once`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self])
     let club = Club()
     club.colors.insert(objectsIn: ["red", "blue", "red"])
@@ -114,7 +114,7 @@ class Club: Object {
     }
   }
 
-  @Test func `a set of objects has each object once, and loses what is deleted`() throws {
+  @Test func `a set of objects has each object once, and loses deleted objects`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self])
     let dogs = (0..<4).map { Dog(value: ["name": "dog \($0)"]) }
     let club = Club(value: ["id": 1, "members": [dogs[0], dogs[1], dogs[0]]])
@@ -133,7 +133,7 @@ class Club: Object {
     #expect(club.members.isEmpty && realm.objects(Dog.self).isEmpty)
   }
 
-  @Test func `numbers that are equal are one element, and so are all that are none`() throws {
+  @Test func `equal numbers are one element of a set, and so are all NaNs`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self])
     let club = Club()
     try realm.write {
@@ -144,7 +144,7 @@ class Club: Object {
     #expect(club.weights.contains(.nan) && club.weights.contains(-0.0))
   }
 
-  @Test func `a set is set by its content, and survives codings, cancelled writes and another opening`()
+  @Test func `a set is assigned by its content, and survives coding, cancelled writes and another opening`()
     throws
   {
     let file = TemporaryFile()
@@ -179,7 +179,7 @@ class Club: Object {
 }
 
 @Suite struct MapTests {
-  @Test func `a map holds values by keys, managed or not`() throws {
+  @Test func `a managed or unmanaged map holds values by keys`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self])
     let club = Club()
     club.ranks["b"] = 2
@@ -202,7 +202,7 @@ class Club: Object {
     #expect(club.ranks.isEmpty)
   }
 
-  @Test func `nil removes a key, and can be a value`() throws {
+  @Test func `nil removes a key, and can also be a value`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self])
     let club = Club()
     try realm.write {
@@ -219,7 +219,7 @@ class Club: Object {
     #expect(club.notes.isEmpty)
   }
 
-  @Test func `of an object that is deleted the key stays`() throws {
+  @Test func `the key of a deleted object stays in a map`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self])
     let dog = Dog(value: ["name": "Rex"])
     let club = Club(value: ["posts": ["guard": dog, "cook": ["name": "Ada"]] as [String: Any]])
@@ -261,7 +261,7 @@ class Club: Object {
     }
   }
 
-  @Test func `keys that are one text are two where their bytes differ`() throws {
+  @Test func `equivalent keys are two keys if their bytes differ`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self])
     let (club, other) = (Club(value: ["id": 1]), Club(value: ["id": 2]))
     try realm.write {
@@ -280,7 +280,7 @@ class Club: Object {
     #expect(set.count == 2)
   }
 
-  @Test func `an unmanaged set has an object once, also when it was added to a realm meanwhile`() throws {
+  @Test func `an unmanaged set has an object once, even if it was added to a realm meanwhile`() throws {
     let realm = try memoryRealm([Club.self, Dog.self, Person.self, Keyed.self])
     let set = MutableSet<Keyed>()
     let (one, two) = (Keyed(value: [1]), Keyed(value: [2]))
@@ -311,7 +311,7 @@ extension MisuseTests {
     expectStop(["Invalid key", "$a"]) { Map<String, Int>()["$a"] = 1 }
   }
 
-  @Test func `sets and maps are changed in a write transaction only`() throws {
+  @Test func `sets and maps can be changed only in a write transaction`() throws {
     expectStop(["Not in a write transaction", "Club.colors"]) {
       let realm = try! memoryRealm([Club.self, Dog.self, Person.self])
       let club = Club()

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Walks over collections, which hand out one object again and again where nobody keeps it.
+/// Loops over collections. A loop hands out one object again and again if the program does not keep it.
 @Suite struct WalkTests {
   final class Step: Object {
     @Persisted(primaryKey: true) var id: Int
@@ -34,7 +34,7 @@ import Testing
     return realm
   }
 
-  @Test func `the first of sorted objects is that of all of them in order`() throws {
+  @Test func `the first of sorted objects is the first of all of them in order`() throws {
     let realm = try realm(3_000)
     try realm.write { for step in realm.objects(Step.self) { step.name = "\(step.id * 7_919 % 1_000)" } }
     for least in [0, 1_500, 2_990, 3_000] {
@@ -44,7 +44,7 @@ import Testing
         }
         #expect(steps().first?.id == Array(steps()).first?.id)
         #expect((steps().first == nil) == (least == 3_000))
-        // Also in a transaction, after a change.
+        // The result is the same in a transaction, after a change.
         realm.beginWrite()
         steps().first?.name = "5000"
         #expect(steps().first?.id == Array(steps()).first?.id)
@@ -55,7 +55,7 @@ import Testing
     #expect(realm.objects(Step.self).where { $0.id > 5 }.first?.id == 6)
   }
 
-  @Test func `a walk reads each object`() throws {
+  @Test func `a loop reads each object`() throws {
     let realm = try realm(2_000)
     var ids: [Int] = []
     for step in realm.objects(Step.self) {
@@ -66,7 +66,7 @@ import Testing
     #expect(realm.objects(Step.self).where { $0.id > 1_500 }.map { $0.id } == Array(1_501..<2_000))
   }
 
-  @Test func `an object that is kept stays the one it was`() throws {
+  @Test func `an object of a loop that the program keeps stays the same`() throws {
     let realm = try realm(1_000)
     var kept: [Step] = []
     for step in realm.objects(Step.self) where step.id % 3 == 0 { kept.append(step) }
@@ -77,7 +77,7 @@ import Testing
     #expect(captured.map { $0() } == Array(0..<1_000))
   }
 
-  @Test func `an object that is kept by a weak reference only is not made another`() throws {
+  @Test func `an object that is kept only by a weak reference does not become another one`() throws {
     let realm = try realm(100)
     struct Weak { weak var step: Step? }
     var references: [(id: Int, weak: Weak)] = []
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `two copies of a walk do not disturb each other`() throws {
+  @Test func `two copies of an iterator do not disturb each other`() throws {
     let realm = try realm(10)
     var first = realm.objects(Step.self).makeIterator()
     let before = first.next()
@@ -100,7 +100,7 @@ import Testing
     #expect(two?.id == 1)
   }
 
-  @Test func `objects with properties of their own, or with lists, are new ones each`() throws {
+  @Test func `objects with properties of their own, or with lists, are new in each turn of a loop`() throws {
     let realm = try realm(50)
     for noted in realm.objects(Noted.self) {
       #expect(noted.note == "")
@@ -111,7 +111,7 @@ import Testing
     for (id, list) in Array(lists).enumerated() { #expect(list.first == id) }
   }
 
-  @Test func `objects of the open transaction are told from those before it`() throws {
+  @Test func `objects of the open transaction and earlier objects are told apart in a loop`() throws {
     let realm = try realm(10)
     realm.beginWrite()
     for id in 10..<20 { realm.create(Step.self, value: ["id": id, "name": "step \(id)"]) }
@@ -129,7 +129,7 @@ import Testing
     #expect(last?.isInvalidated == true)
   }
 
-  @Test func `a walk goes on while its objects are deleted`() throws {
+  @Test func `a loop continues while its objects are deleted`() throws {
     let realm = try realm(100)
     try realm.write {
       for step in realm.objects(Step.self) where step.id % 2 == 0 { realm.delete(step) }

@@ -53,7 +53,7 @@ private class Resident: Object {
     return file
   }
 
-  /// A realm of the file that was opened without any class of the program.
+  /// A realm of the file that was opened without classes of the program.
   private static func bare(_ file: TemporaryFile) throws -> Realm {
     try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: []))
   }
@@ -130,7 +130,7 @@ private class Resident: Object {
     let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: Self.types))
     let carl = try #require(realm.object(ofType: Resident.self, forPrimaryKey: 3))
     #expect(carl.name == "Karl" && carl.height == 2 && carl.friend?.name == "Anna")
-    // What the class declares is not known to who makes objects without it.
+    // Objects that are made without their class do not get the defaults of the class.
     #expect(carl["mood"] as? String == "")
     #expect(carl.friends.isEmpty && Array(carl.words) == ["c"] && carl.street?.name == "Side")
     #expect(carl.streets.map(\.name) == ["T1"] && Array(carl.marks) == [9])
@@ -143,7 +143,7 @@ private class Resident: Object {
     try realm.verify()
   }
 
-  @Test func `dynamic objects and those of a class are of the same rows`() throws {
+  @Test func `dynamic objects and objects of a class share their rows`() throws {
     let file = try Self.filled()
     defer { withExtendedLifetime(file) {} }
     let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: Self.types))
@@ -156,7 +156,7 @@ private class Resident: Object {
     #expect(byRole["boss"]??.name as? String == "Bob")
     #expect(anna.friend?.any.dynamicObject?.name as? String == "Anna")
     try realm.write {
-      // An object of the class stands for the dynamic one of its row, and one that is in no realm is copied.
+      // A managed object of the class stands for the dynamic object of its row, and an unmanaged object is copied.
       dynamic["friend"] = anna
       dynamic["friends"] = [Resident(value: ["id": 7, "name": "Gina", "nick": "G"]), anna]
     }
@@ -168,7 +168,7 @@ private class Resident: Object {
       frozen.name as? String == "Anna" && frozen.thaw()?.name as? String == "Anne" && anna.name == "Anne")
   }
 
-  @Test func `queries, sorts and aggregates work by the names that are stored`() throws {
+  @Test func `queries, sorts and aggregates use the stored names of properties`() throws {
     let file = try Self.filled()
     defer { withExtendedLifetime(file) {} }
     let realm = try Self.bare(file)
@@ -184,7 +184,7 @@ private class Resident: Object {
     #expect(all.filter("friend == %@", bob).map { $0["id"] as? Int } == [1])
   }
 
-  @Test func `changes of dynamic objects are told`() throws {
+  @Test func `observers hear of changes of dynamic objects`() throws {
     let file = try Self.filled()
     defer { withExtendedLifetime(file) {} }
     let heard = Heard<String>()
@@ -219,7 +219,7 @@ private class Resident: Object {
     queue.sync { for token in tokens { token.invalidate() } }
   }
 
-  @Test func `a class that is added later is there by its name`() throws {
+  @Test func `a class that is added later can be used by its name`() throws {
     let file = try Self.filled()
     defer { withExtendedLifetime(file) {} }
     let realm = try Self.bare(file)
@@ -230,7 +230,7 @@ private class Resident: Object {
     #expect(realm.dynamicObjects("Resident").count == 2)
   }
 
-  @Test func `a file is opened without classes whatever its schema version is`() throws {
+  @Test func `a file opens without classes, whatever its schema version is`() throws {
     let file = TemporaryFile()
     do {
       let configuration = Realm.Configuration(fileURL: file.url, schemaVersion: 7, objectTypes: [Base.self])
@@ -258,11 +258,11 @@ private class Resident: Object {
     for property in everything.objectSchema.properties {
       let (typed, found) = (everything[property.name], dynamic[property.name])
       #expect((typed == nil) == (found == nil), "\(property.name)")
-      // A property that may be nil is an optional for who knows its class.
+      // A reader that knows the class gets an optional for a property that may be nil.
       let texts = [typed, found].map {
         String(describing: $0).replacing("Optional(", with: "").replacing(")", with: "")
       }
-      // Enumerations are what they are stored as, and narrow numbers are Int.
+      // Enumerations are read as their raw values, and narrow numbers are read as Int.
       if !property.name.lowercased().contains("mood"), !property.isArray {
         #expect(texts[0] == texts[1], "\(property.name)")
       }
@@ -271,13 +271,13 @@ private class Resident: Object {
     #expect(dynamic["uuid"] as? UUID == everything.uuid)
   }
 
-  @Test func `objects of another file are copied by the names that are stored`() throws {
+  @Test func `objects of another file are copied by the stored names of their properties`() throws {
     let files = try (0..<2).map { _ in try Self.filled() }
     defer { withExtendedLifetime(files) {} }
     let (first, second) = (try Self.bare(files[0]), try Self.bare(files[1]))
     let anna = try #require(first.dynamicObject(ofType: "Resident", forPrimaryKey: 1))
     try second.write {
-      // More classes than the other file has, so that places differ.
+      // This file has more classes than the other one, so that the places of classes differ.
       second.deleteAll()
       second.dynamicCreate("Resident", value: ["id": 7, "any": anna])
       second.dynamicCreate("Resident", value: anna, update: .modified)
@@ -291,7 +291,7 @@ private class Resident: Object {
     #expect(second.isEmpty && !first.isEmpty)
   }
 
-  @Test func `objects that come from another thread are written there`() throws {
+  @Test func `objects that come from another thread are written on this thread`() throws {
     let file = try Self.filled()
     defer { withExtendedLifetime(file) {} }
     let realm = try Self.bare(file)
@@ -330,7 +330,7 @@ private class Resident: Object {
     #expect(found.map { $0["id"] as? Int } == [1])
   }
 
-  @Test func `objects of classes are made of dynamic ones with all that these link to`() throws {
+  @Test func `objects of classes are made of dynamic objects, with all objects that these link to`() throws {
     let file = try Self.filled()
     defer { withExtendedLifetime(file) {} }
     let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: Self.types))
@@ -352,7 +352,7 @@ private class Resident: Object {
     #expect(list.sum(ofProperty: "id") as Int == 3)
   }
 
-  @Test func `objects that link in a circle, by links and by values of any type, are copied to their end`()
+  @Test func `objects that link in a circle, by links and by values of any type, are copied completely`()
     throws
   {
     let (from, to) = (try memoryRealm([Loop.self]), try memoryRealm([Loop.self]))
@@ -361,14 +361,15 @@ private class Resident: Object {
       (a.friend, a.any, b.friend, b.any) = (b, .object(b), a, .object(a))
     }
     let first = from.objects(Loop.self)[0]
-    // A link asks for a dynamic object, and the value for one of the class: each has a copy of its own.
+    // A link asks for a dynamic object, and the value asks for an object of the class. Each of them has a copy of its
+    // own.
     try to.write { to.dynamicCreate("Loop", value: first) }
     #expect(to.objects(Loop.self).count == 4)
     try to.write { to.create(Loop.self, value: first) }
     #expect(to.objects(Loop.self).count == 6)
   }
 
-  @Test func `a property that is added meanwhile is there behind a link, too`() throws {
+  @Test func `a property that is added meanwhile is found behind a link, too`() throws {
     let file = try Self.filled()
     defer { withExtendedLifetime(file) {} }
     let realm = try Self.bare(file)
@@ -386,7 +387,7 @@ private class Resident: Object {
     #expect((anna["street"] as? DynamicObject)?["number"] as? Int == 5)
   }
 
-  @Test func `a class that went with a cancelled transaction is asked for again`() throws {
+  @Test func `a class that a cancelled transaction removed is looked for again`() throws {
     let file = try Self.filled()
     defer { withExtendedLifetime(file) {} }
     let realm = try Self.bare(file)

@@ -9,7 +9,7 @@ private func temporaryFile() -> URL {
 
 private func remove(_ url: URL) { _ = try? Realm.deleteFiles(for: Realm.Configuration(fileURL: url)) }
 
-/// Says what a feed tells, until so many objects were told.
+/// Prints the changes of a feed until it has told `count` changes.
 private func follow(_ realm: Realm, upTo count: Int, _ print: (String) -> Void) async throws {
   var told = 0
   // listing: follow changes
@@ -28,7 +28,7 @@ private func follow(_ realm: Realm, upTo count: Int, _ print: (String) -> Void) 
 }
 
 @Suite struct FollowingTests {
-  @Test func `the feed of the guide tells books that came, changed and went`() async throws {
+  @Test func `the feed of the guide tells insertions, changes and deletions of books`() async throws {
     let url = temporaryFile()
     defer { remove(url) }
     let realm = try opened(Realm.Configuration(fileURL: url, objectTypes: [Book.self]))

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What a listing prints, on whatever thread.
+/// The lines that a listing prints, on any thread.
 final class Printed: Sendable {
   private let lines = Mutex("")
   var text: String { lines.withLock { $0 } }
@@ -13,7 +13,7 @@ final class Printed: Sendable {
   }
 }
 
-/// The guides' code, each piece by its name. A listing stands in the sources between `// listing: name` and `// end`.
+/// The guides' code, with a name for each piece. In the sources a listing is between `// listing: name` and `// end`.
 enum Listings {
   typealias Listing = @Sendable (_ print: Printed) throws -> Void
   typealias AsyncListing = @Sendable (_ print: Printed) async throws -> Void
@@ -23,7 +23,7 @@ enum Listings {
   ].reduce(into: [:]) { found, listings in found.merge(listings) { first, _ in first } }
   static let names = Set(all.keys).union(tasks.keys).union(observing.keys)
 
-  /// What a listing prints; nil where it is not run.
+  /// The lines that a listing prints; nil if it is not run.
   static func printed(by name: String) async throws -> String? {
     let printed = Printed()
     if let listing = all[name] {
@@ -37,7 +37,7 @@ enum Listings {
   }
 }
 
-/// The guides show code that is compiled, and what it printed. `REALM_WRITE_GUIDES=1` puts both into them.
+/// The guides show code that is compiled, and its output. `REALM_WRITE_GUIDES=1` writes both into the guides.
 @Suite(.serialized) struct GuideTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -49,7 +49,7 @@ enum Listings {
     ).filter { $0.lastPathComponent.hasSuffix(ending) }.sorted { $0.path < $1.path }
   }
 
-  /// By its name, without what it is indented by.
+  /// The code of the listings by their names, without its indentation.
   private static func code() throws -> [String: String] {
     var found: [String: String] = [:]
     let sources =

@@ -7,14 +7,14 @@ private func inMemory() -> Realm.Configuration {
     inMemoryIdentifier: UUID().uuidString, objectTypes: [Book.self, Playlist.self, Track.self, Artist.self])
 }
 
-/// Returns when so many lines were printed.
+/// Returns when `count` lines were printed.
 @MainActor private func lines(_ count: Int, _ print: Printed) async {
   for _ in 0..<5_000 where print.text.split(separator: "\n").count < count {
     try? await Task.sleep(for: .milliseconds(2))
   }
 }
 
-/// Returns when observers that came before have been called first.
+/// Returns when the observers that exist have had their first call.
 @MainActor private func told(_ realm: Realm) async {
   for _ in 0..<2 {
     var token: NotificationToken?

@@ -13,7 +13,7 @@ private func inMemory() -> Realm.Configuration {
   Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Book.self])
 }
 
-/// A realm with two books, of the thread that runs.
+/// A realm with two books, for the current thread.
 private func shelf(_ configuration: Realm.Configuration) throws -> Realm {
   let realm = try Realm(configuration: configuration)
   try realm.write {

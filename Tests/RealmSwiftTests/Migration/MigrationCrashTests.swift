@@ -37,10 +37,10 @@ private class Boat2: EmbeddedObject {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// A migration on a disk that can lose power: it ends at each write and each sync that it makes, and the file is then the old one or
-/// the new one, and can be migrated.
+/// Migrations on a disk that can lose power. A migration ends at each of its writes and syncs. The file is then the old
+/// one or the new one, and can be migrated.
 @Suite struct MigrationCrashTests {
-  /// With `REALM_MIGRATION_CRASHES=slow` each place is tried so often.
+  /// With `REALM_MIGRATION_CRASHES=slow` each place is tried `repetitions` times.
   private static let isSlow = ProcessInfo.processInfo.environment["REALM_MIGRATION_CRASHES"] == "slow"
   private static let repetitions = isSlow ? 40 : 1
   private static let count = isSlow ? 400 : 120
@@ -64,11 +64,13 @@ private class Boat2: EmbeddedObject {
         }
       }
     }
-    // Some ended too early to count, and some too late.
+    // Some migrations ended before the new file counted, and some after.
     #expect(outcomes == [false, true])
   }
 
-  /// Answers whether the migration was found done.
+  /// Ends a migration at an event of the disk, and checks the file.
+  ///
+  /// - Returns: True if the migration was complete.
   private static func end(
     at place: Int, _ losesPower: Bool, seed: UInt64, _ bytes: [UInt8], _ key: [UInt8]?, before: String,
     after: String
@@ -82,7 +84,7 @@ private class Boat2: EmbeddedObject {
     let found = try text(of: left, key)
     let words = "event \(place), power \(losesPower), seed \(seed)"
     try #require(found == after || (found == before && !isAcknowledged), "\(words)")
-    // Who opens it next migrates it where that was not done.
+    // The next open migrates the file if the migration was not complete.
     let next = left.afterKill(&generator)
     try migrate(next, key)
     try #require(try text(of: next.afterKill(&generator), key) == after, "\(words)")
@@ -139,7 +141,7 @@ private class Boat2: EmbeddedObject {
       }, objectTypes: [Crew2.self, Boat2.self])
   }
 
-  /// What opening a realm of the new classes does to its file.
+  /// Opens a realm of the new classes, which migrates its file.
   private static func migrate(_ disk: SimulatedDisk, _ key: [UInt8]?) throws {
     let configuration = configuration(key)
     let database = try Database(storage: disk, options: RealmFile.options(configuration))
@@ -151,7 +153,7 @@ private class Boat2: EmbeddedObject {
     }
   }
 
-  /// The tables and rows of a file, which is whole.
+  /// The tables and rows of a file, as a text. The function also checks that the file is whole.
   private static func text(of disk: SimulatedDisk, _ key: [UInt8]?) throws -> String {
     let database = try Database(storage: disk, options: .init(encryptionKey: key))
     defer { database.close() }

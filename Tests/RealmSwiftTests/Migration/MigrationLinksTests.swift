@@ -45,9 +45,9 @@ private class Part2: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Migrations of classes that link to others or own others.
+/// Migrations of classes that link to other objects or own them.
 @Suite struct MigrationLinksTests: MigrationFileTests {
-  @Test func `an old object that a new one is set to is the new one of its row`() throws {
+  @Test func `an old object that is assigned to a new one becomes the new object of its row`() throws {
     let file = try filled()
     let block: MigrationBlock = { migration, _ in
       migration.enumerateObjects(ofType: "Holder") { old, new in
@@ -76,7 +76,7 @@ private class Part2: Object {
     }
   }
 
-  @Test func `an old object whose new one was deleted is nothing, and a rename leaves other classes alone`()
+  @Test func `an old object whose new one was deleted becomes nil, and a rename leaves other classes alone`()
     throws
   {
     let file = try filled()
@@ -114,7 +114,7 @@ private class Part2: Object {
     }
   }
 
-  @Test func `a part that stands for itself now is moved and not copied`() throws {
+  @Test func `an embedded object whose class is no longer embedded is moved and not copied`() throws {
     let file = TemporaryFile()
     try open(file, [Owner1.self, Part1.self]) { realm in
       try realm.write {
@@ -131,7 +131,7 @@ private class Part2: Object {
     }
   }
 
-  @Test func `what stops being a part stays, whatever else its owner loses`() throws {
+  @Test func `an object that is no longer embedded stays, whatever else its owner loses`() throws {
     for types in [[Owner2.self, Part2.self], [Part2.self, Owner2.self]] as [[ObjectBase.Type]] {
       let file = TemporaryFile()
       try open(file, [Owner1.self, Part1.self]) { realm in
@@ -146,7 +146,9 @@ private class Part2: Object {
     }
   }
 
-  @Test func `classes go that nobody links to, and those that link to one another`() throws {
+  @Test func `classes without links to them are removed, and so are classes that only link to each other`()
+    throws
+  {
     let file = try filled()
     try open(file, [Node.self, Base.self, BaseHolder.self]) { realm in
       try realm.write {
@@ -161,7 +163,7 @@ private class Part2: Object {
       #expect(realm.objects(PersonWithNewKey.self).count == 3)
     }
     let bare = try opened(Realm.Configuration(fileURL: file.url, objectTypes: []))
-    // A class that stays links to Base, which is empty then.
+    // A class that stays links to Base, which has no objects then.
     #expect(Set(bare.schema.objectSchema.map(\.className)) == ["Person", "Base", "BaseHolder"])
     #expect(bare.dynamicObjects("Base").isEmpty && bare.dynamicObjects("BaseHolder").first?["base"] == nil)
     try bare.verify()

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-// Classes of one program in several versions, which share tables by their names.
+// The classes of one program in several versions. The versions have the same tables, because they use the same names.
 
 class Person1: Object {
   @Persisted(primaryKey: true) var id: Int
@@ -58,7 +58,7 @@ extension MigrationFileTests {
   static var first: [ObjectBase.Type] { [Person1.self, Beast1.self] }
   static var second: [ObjectBase.Type] { [Person2.self, Beast2.self] }
 
-  /// Opens a realm of some classes, and lets go of it.
+  /// Opens a realm of some classes, and releases it.
   func open(
     _ file: TemporaryFile, _ types: [ObjectBase.Type], version: UInt64 = 0,
     block: MigrationBlock? = nil, _ body: (Realm) throws -> Void
@@ -75,7 +75,7 @@ extension MigrationFileTests {
       fileURL: file.url, schemaVersion: version, migrationBlock: block, objectTypes: types)
   }
 
-  /// A file of the first version of the classes with so many people.
+  /// A file of the first version of the classes with `count` people.
   func filled(_ count: Int = 3) throws -> TemporaryFile {
     let file = TemporaryFile()
     try open(file, Self.first) { realm in
@@ -93,7 +93,7 @@ extension MigrationFileTests {
     return file
   }
 
-  /// Opening is refused, and the file has what it had.
+  /// Checks that opening the file is refused, and that the file has not changed.
   func refusal(
     _ file: TemporaryFile, _ types: [ObjectBase.Type], count: Int = 3, block: MigrationBlock? = nil
   ) throws -> String {

@@ -6,7 +6,7 @@ import Testing
 
 /// Migrations that throw an error and leave the file as it was.
 @Suite struct MigrationRefusalTests: MigrationFileTests {
-  @Test func `keys that several objects have are told, and the file is as it was`() throws {
+  @Test func `keys that several objects have are reported, and the file is not changed`() throws {
     let file = try filled(8)
     let block: MigrationBlock = { migration, _ in
       migration.enumerateObjects(ofType: "Person") { old, new in
@@ -17,7 +17,7 @@ import Testing
     #expect(message.contains("Person.id") && message.contains("0, 1, 2."), "\(message)")
   }
 
-  @Test func `a block that throws leaves the file as it was`() throws {
+  @Test func `a block that throws leaves the file unchanged`() throws {
     struct Stop: Error {}
     let file = try filled()
     let block: MigrationBlock = { migration, _ in
@@ -38,7 +38,9 @@ import Testing
     #expect(try schemaVersionAtURL(file.url) == 0)
   }
 
-  @Test func `values that do not fit are told with three samples at most, and names that collide`() throws {
+  @Test func `values that do not fit are reported with at most three samples, and so are names that collide`()
+    throws
+  {
     let file = try filled(5)
     let block: MigrationBlock = { migration, _ in
       migration.enumerateObjects(ofType: "Person") { old, new in new?["first"] = old?["id"] ?? 0 }
@@ -65,7 +67,7 @@ import Testing
     #expect(unknown.contains("the program has no class Nobody"))
   }
 
-  @Test func `who relies on the classes as they were keeps a migration out, and a dry run`() throws {
+  @Test func `an open realm of the old classes prevents a migration and a dry run`() throws {
     let file = try filled()
     let other = try Database(path: file.url.path)
     other.setReliesOnSchema(true)

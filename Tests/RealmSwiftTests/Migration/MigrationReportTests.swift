@@ -3,9 +3,9 @@ import RealmSwift
 import Synchronization
 import Testing
 
-/// What a program is told of a migration: by a dry run before it, and by its progress.
+/// The reports of a migration: its dry run, and its progress.
 @Suite struct MigrationReportTests: MigrationFileTests {
-  @Test func `a dry run tells what would change, and changes nothing`() throws {
+  @Test func `a dry run reports the changes of a migration, and makes none of them`() throws {
     let file = try filled()
     let before = try Data(contentsOf: file.url)
     let block: MigrationBlock = { migration, _ in
@@ -48,7 +48,7 @@ import Testing
     withExtendedLifetime(realm) {}
   }
 
-  @Test func `a migration tells how much of it is done`() throws {
+  @Test func `a migration reports its progress`() throws {
     let file = try filled(998)
     let told = Mutex<[Double]>([])
     var configuration = configuration(file, [PersonWithNewKey.self, Beast1.self], version: 1) {
@@ -63,7 +63,7 @@ import Testing
     try open(file, [PersonWithNewKey.self, Beast1.self], version: 1) { realm in
       #expect(realm.objects(PersonWithNewKey.self).allSatisfy { $0.first == "y" })
     }
-    // There is nothing to be done any more.
+    // The file is migrated already, so there is nothing left to do.
     told.withLock { $0 = [] }
     try Realm.performMigration(for: configuration)
     #expect(told.withLock { $0 }.isEmpty)

@@ -45,7 +45,7 @@ private class PersonByFirst: Object {
       try realm.verify()
     }
     #expect(try schemaVersionAtURL(file.url) == 1)
-    // Objects that nobody owns are gone: each person has a pet of its own.
+    // Embedded objects without an owner are gone, and each person has its own pet.
     let bare = try opened(Realm.Configuration(fileURL: file.url, objectTypes: []))
     #expect(
       bare.schema["Person"]?.properties.map(\.name).sorted() == ["age", "fullName", "key", "pets", "tags"])
@@ -63,7 +63,7 @@ private class PersonByFirst: Object {
       #expect(seen == [0, 2])
       let made = migration.create("Person", value: ["id": 9, "first": "new"])
       #expect(made["first"] as? String == "new")
-      // The program has no such class any more: what there was is read, and nothing new is there.
+      // The program no longer has the class: its old objects are read, and it has no new ones.
       var pets: [String] = []
       migration.enumerateObjects(ofType: "Pet") { old, new in
         #expect(new == nil)
@@ -82,7 +82,7 @@ private class PersonByFirst: Object {
     #expect(bare.schema.objectSchema.map(\.className) == ["Person"])
   }
 
-  @Test func `primary keys may be set, and be there twice until the end`() throws {
+  @Test func `primary keys may be set, and may have duplicates until the end of the block`() throws {
     let file = try filled()
     let swap: MigrationBlock = { migration, _ in
       migration.enumerateObjects(ofType: "Person") { old, new in
@@ -102,7 +102,7 @@ private class PersonByFirst: Object {
     }
   }
 
-  @Test func `a block goes from any version to the newest`() throws {
+  @Test func `a block migrates a file from any version to the newest`() throws {
     let file = try filled()
     let block: MigrationBlock = { migration, old in
       for version in (old + 1)...10 {
@@ -139,7 +139,7 @@ private class PersonByFirst: Object {
     #expect(throws: Realm.Error.self) { try schemaVersionAtURL(file.url) }
   }
 
-  @Test func `what a block does can be written apart from it`() throws {
+  @Test func `the steps of a migration can be written outside of its block`() throws {
     @Sendable func greet(_ object: MigrationObject) { object["first"] = "hello \(object["first"] ?? "")" }
     @Sendable func change(_ migration: Migration, _ old: UInt64) {
       let each: MigrationObjectEnumerateBlock = { _, new in if let new { greet(new) } }
@@ -151,7 +151,7 @@ private class PersonByFirst: Object {
     }
   }
 
-  @Test func `what a block keeps is of no use behind it, and the file is closed with its realms`() throws {
+  @Test func `objects that a block keeps can't be used later, and the file closes with its realms`() throws {
     let file = try filled()
     let kept = Mutex<Stash>(Stash())
     let block: MigrationBlock = { migration, _ in
@@ -164,7 +164,7 @@ private class PersonByFirst: Object {
       #expect(kept.withLock { kept in kept.objects.allSatisfy(\.isInvalidated) })
       #expect(realm.objects(PersonWithNewKey.self).count == 3)
     }
-    // The objects that are kept keep no file open.
+    // The kept objects do not keep the file open.
     #expect(try Realm.deleteFiles(for: configuration(file, Self.first)))
     kept.withLock { $0 = Stash() }
   }
@@ -174,7 +174,7 @@ private class PersonByFirst: Object {
     var objects: [DynamicObject] = []
   }
 
-  @Test func `dynamic objects behind a migration have their keys`() throws {
+  @Test func `dynamic objects have their keys after a migration`() throws {
     let file = try filled()
     try open(file, Self.first, version: 1, block: { _, _ in }) { realm in
       let person = try #require(realm.dynamicObject(ofType: "Person", forPrimaryKey: 1))

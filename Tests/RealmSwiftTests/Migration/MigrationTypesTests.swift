@@ -48,10 +48,11 @@ private class Mixed2: Object {
 
 /// Migrations of properties that get another type.
 @Suite struct MigrationTypesTests: MigrationFileTests {
-  @Test func `what a class could not read before keeps no other class out`() throws {
+  @Test func `a stored value that a class can't read does not prevent the addition of another class`() throws
+  {
     let file = TemporaryFile()
     try open(file, [Count1.self]) { realm in try realm.write { _ = realm.create(Count1.self) } }
-    // The type is another for the program, and the same in the file.
+    // The program has another type, but the file has the same.
     try open(file, [Count2.self]) { #expect($0.objects(Count2.self).count == 1) }
     try open(file, [Count2.self, Kept.self]) { #expect($0.objects(Kept.self).isEmpty) }
     var configuration = configuration(file, [Count2.self, Kept.self, Base.self])
@@ -60,7 +61,7 @@ private class Mixed2: Object {
     #expect(count == 1)
   }
 
-  @Test func `what a class can't read is its default, or is set by the block`() throws {
+  @Test func `a stored value that a class can't read becomes the default, or is set by the block`() throws {
     let file = TemporaryFile()
     try open(file, [Grade1.self]) { realm in
       try realm.write {
@@ -81,7 +82,7 @@ private class Mixed2: Object {
     }
   }
 
-  @Test func `a list of lists becomes a set without them`() throws {
+  @Test func `a list of lists becomes a set without the lists`() throws {
     let file = TemporaryFile()
     try open(file, [Mixed1.self]) { realm in
       try realm.write {

@@ -3,7 +3,7 @@ import RealmSwift
 import RealmTestSupport
 import Testing
 
-/// A property of a random type, with a random value as a text that tells it, and what that is in each other type.
+/// The types of random properties.
 private enum Shape: CaseIterable {
   case int, optionalInt, string, optionalString, double, bool, ints, optionalStrings
 
@@ -21,7 +21,7 @@ private enum Shape: CaseIterable {
   }
 }
 
-/// A value as the model of the test knows it.
+/// A value in the test's model.
 private enum Content: Equatable {
   case none
   case int(Int)
@@ -30,7 +30,7 @@ private enum Content: Equatable {
   case bool(Bool)
   case many([Content])
 
-  /// What the object layer takes.
+  /// The value in the form that the object layer accepts.
   var any: Any {
     switch self {
     case .none: NSNull()
@@ -54,7 +54,7 @@ private enum Content: Equatable {
     }
   }
 
-  /// The same in another shape, by the rules that the guide tells.
+  /// The value in another shape, by the rules of the guide.
   func converted(to shape: Shape) -> Content {
     switch shape {
     case .int: single.number ?? .int(0)
@@ -80,7 +80,7 @@ private enum Content: Equatable {
     }
   }
 
-  /// The only one of several.
+  /// The only element, if there is exactly one.
   private var single: Content {
     guard case .many(let contents) = self else { return self }
     return contents.count == 1 ? contents[0] : .none
@@ -166,7 +166,7 @@ extension Bool: Filling {}
 extension Optional: Filling where Wrapped: _PersistableInsideOptional {}
 extension List: Filling {}
 
-// Two versions of a class, with other properties in each.
+// A class in two versions with different properties.
 
 private class Left<A: _Persistable, B: _Persistable>: Object {
   @Persisted(primaryKey: true) var id: Int
@@ -185,7 +185,7 @@ private class Right<B: _Persistable, C: _Persistable>: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Random pairs of classes with random objects: what is migrated is what a model of the rules tells.
+/// Tests with random pairs of classes and random objects. A migration must give the result of a model of the rules.
 @Suite struct RandomMigrationTests {
   private struct Thing {
     var id: Int
@@ -198,7 +198,7 @@ private class Right<B: _Persistable, C: _Persistable>: Object {
   private func right<B: Filling, C: Filling>(_ b: B.Type, _ c: C.Type) -> Object.Type { Right<B, C>.self }
 
   @Test(arguments: 0..<(Slow.count(60, slow: 2_000)))
-  func `random objects of random classes are migrated as the rules tell`(_ seed: Int) throws {
+  func `random objects of random classes are migrated by the rules of the guide`(_ seed: Int) throws {
     var generator = SeededGenerator(seed: UInt64(seed))
     let shapes = (0..<4).map { _ in Shape.allCases.randomElement(using: &generator)! }
     let (a, b, newB, c) = (shapes[0], shapes[1], shapes[2], shapes[3])
@@ -223,7 +223,7 @@ private class Right<B: _Persistable, C: _Persistable>: Object {
         }
       }
     }
-    // By the block: what a held becomes c, some objects go, and some come.
+    // The block may rename `a` to `c`, deletes some objects and adds others.
     let renames = Bool.random(using: &generator)
     let removed = Set((0..<count).filter { _ in Int.random(in: 0..<5, using: &generator) == 0 })
     let added = Int.random(in: 0...3, using: &generator)

@@ -34,7 +34,7 @@ struct ClassTests {
     override class func _realmObjectName() -> String? { "Remake" }
   }
 
-  @Test("A class and its properties are stored under the names it gives them")
+  @Test("A class and its properties are stored with the names that the class gives them")
   func renamed() throws {
     let file = TemporaryFile()
     var configuration = file.configuration
@@ -64,7 +64,7 @@ struct ClassTests {
     #expect(schemas.first { $0.name == "Movie" }?.columns.map(\.name) == ["_id", "name", "next", "labels"])
     #expect(
       schemas.first { $0.name == "Remake" }?.columns.map(\.name) == ["_id", "name", "next", "labels", "year"])
-    // A class that has these names of its own opens the file as it is.
+    // A class whose own names are these opens the file unchanged.
     configuration.objectTypes = [Movie.self]
     let realm = try Realm(configuration: configuration)
     #expect(realm.objects(Movie.self).sorted(by: \._id).map(\.name) == ["One", "Two!"])
@@ -99,7 +99,7 @@ struct ClassTests {
     #expect(realm.objects(Names.self).sorted(by: \.größe).count == 1)
   }
 
-  @Test("Observers of a property run when it is assigned, managed or not")
+  @Test("Observers of a property run on an assignment to a managed or an unmanaged object")
   func observers() throws {
     let realm = try memoryRealm()
     let object = Observed()
@@ -134,7 +134,7 @@ class Measurement: AsymmetricObject {
 }
 
 @Suite struct AsymmetricObjectTests {
-  @Test func `objects that are only sent are written, and found by what looks into the file`() throws {
+  @Test func `asymmetric objects are written, and are found by a program that reads the file`() throws {
     let file = TemporaryFile()
     let configuration = Realm.Configuration(
       fileURL: file.url,

@@ -7,7 +7,7 @@ enum Grade: Int, RealmEnum {
   case low = 1, high = 2
 }
 
-/// As classes were before there was @Persisted, without what only Objective-C can see.
+/// A class in the style that preceded @Persisted, without the parts that only Objective-C can see.
 class OldPerson: Object {
   let id = RealmProperty<Int?>()
   let age = RealmOptional<Int>()
@@ -111,7 +111,7 @@ private let types: [ObjectBase.Type] = [OldPerson.self, OldDog.self, NamesItsKey
     try realm.verify()
   }
 
-  @Test func `such properties are queried, sorted and read by name`() throws {
+  @Test func `properties that are declared by let are queried, sorted and read by name`() throws {
     let realm = try memoryRealm(types)
     try realm.write {
       for id in 0..<10 {
@@ -134,7 +134,7 @@ private let types: [ObjectBase.Type] = [OldPerson.self, OldDog.self, NamesItsKey
     #expect(people[1].age.value == 5)
   }
 
-  @Test func `they are made of values, updated and copied`() throws {
+  @Test func `properties that are declared by let are made of values, updated and copied`() throws {
     let realm = try memoryRealm(types)
     try realm.write {
       realm.create(OldPerson.self, value: ["id": 1, "age": 2, "tags": ["a"], "grade": 1] as [String: Any])
@@ -162,7 +162,7 @@ private let types: [ObjectBase.Type] = [OldPerson.self, OldDog.self, NamesItsKey
     #expect(try JSONEncoder().encode(property) == Data("[4,null]".utf8))
   }
 
-  @Test func `a walk goes on over a row that is gone`() throws {
+  @Test func `a walk continues over a row that was deleted`() throws {
     let realm = try memoryRealm(types)
     try realm.write { for _ in 0..<3 { realm.create(OldDog.self) } }
     let dogs = realm.objects(OldDog.self)

@@ -21,7 +21,7 @@ private class Card: Object, ObjectKeyIdentifiable {
      "next": {"id": "0123456789abcdef01234568", "title": "Tea", "minutes": 4, "price": 2, "steps": []}}
     """#
 
-  @Test func `a model is decoded, a key that is missing being nil, and encoded again`() throws {
+  @Test func `a model is decoded with nil for a missing key, and encoded again`() throws {
     let recipe = try JSONDecoder().decode(Recipe.self, from: Data(json.utf8))
     #expect(
       recipe.id == ObjectId("0123456789abcdef01234567") && recipe.title == "Soup" && recipe.minutes == nil)
@@ -32,13 +32,13 @@ private class Card: Object, ObjectKeyIdentifiable {
     #expect(throws: DecodingError.self) { try JSONDecoder().decode(Recipe.self, from: Data("{}".utf8)) }
   }
 
-  @Test func `an id that was never asked for is encoded as it stays`() throws {
+  @Test func `an id that was never read is encoded, and keeps that value`() throws {
     let recipe = Recipe()
     let text = String(decoding: try JSONEncoder().encode(recipe), as: UTF8.self)
     #expect(text.contains(recipe.id.stringValue))
   }
 
-  @Test func `an object in a realm is encoded as what its row holds`() throws {
+  @Test func `an object in a realm is encoded with the values of its row`() throws {
     let realm = try memoryRealm([Recipe.self])
     let recipe = try JSONDecoder().decode(Recipe.self, from: Data(json.utf8))
     let before = try JSONSerialization.jsonObject(with: JSONEncoder().encode(recipe)) as? NSDictionary
@@ -81,7 +81,7 @@ private class Card: Object, ObjectKeyIdentifiable {
     #expect(cards.index(of: cards[1]) == 1 && cards.index(of: Card()) == nil)
   }
 
-  @Test func `a collection of any type shows what its own shows`() throws {
+  @Test func `a type-erased collection shows the elements of its collection`() throws {
     let realm = try memoryRealm()
     let person = Person(id: 1, name: "Ann", age: 3)
     try realm.write {

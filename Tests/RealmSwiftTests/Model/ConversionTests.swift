@@ -64,7 +64,7 @@ struct ConversionTests {
     #expect(object.description.contains("5000000 bytes"))
   }
 
-  @Test("An unknown stored value reads as nil where the property may be nil")
+  @Test("An unknown stored value reads as nil if the property may be nil")
   func unknownCases() throws {
     let realm = try memoryRealm()
     try realm.write {

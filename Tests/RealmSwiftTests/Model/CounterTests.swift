@@ -3,7 +3,7 @@ import RealmSwift
 import Testing
 
 @Suite struct CounterTests {
-  @Test func `numbers are added to, managed or not, and nil stays nil`() throws {
+  @Test func `numbers of managed and unmanaged objects are added to, and nil stays nil`() throws {
     let realm = try memoryRealm([Everything.self, Person.self, Dog.self])
     let object = Everything()
     object.increment(\.int, by: 5)

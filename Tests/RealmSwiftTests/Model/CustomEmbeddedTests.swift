@@ -14,7 +14,7 @@ private struct Coordinate: CustomPersistable, Equatable {
   init(persistedValue: Point) { (x, y) = (persistedValue.x, persistedValue.y) }
   var persistableValue: Point { Point(value: [x, y]) }
 }
-/// Which takes no point left of the origin.
+/// A type that accepts no point left of the origin.
 private struct Eastern: FailableCustomPersistable, Equatable {
   var x: Double
   init?(_ x: Double) { self.init(persistedValue: Point(value: [x, 0])) }
@@ -35,7 +35,7 @@ private class Town: Object {
   @Persisted var east: Eastern?
   @Persisted var gate: Eastern
 }
-/// The same rows, as they are stored.
+/// A class with the same rows and the types that are stored.
 private class PlainTown: Object {
   @Persisted(primaryKey: true) var name: String
   @Persisted var at: Point?
@@ -95,7 +95,7 @@ private class PlainTown: Object {
           ]
             as [String: Any])
         realm.create(Town.self, value: ["name": "c", "maybe": Coordinate(1, 1)] as [String: Any])
-        // Only what is given changes.
+        // Only the given properties change.
         realm.create(
           Town.self, value: ["name": "a", "maybe": ["x": 4, "y": 4]] as [String: Any], update: .modified)
       }
@@ -107,7 +107,7 @@ private class PlainTown: Object {
       #expect(other.marks["k"] == Coordinate(6, 6) && other.description.contains("at = "))
       #expect(towns.where { $0.maybe != nil }.count == 2 && towns.where { $0.maybe == nil }.count == 1)
       #expect(Set([Coordinate(1, 2), other.at, Coordinate(2, 1)]).count == 2)
-      // An unmanaged copy, and one in another realm.
+      // The test copies the object as an unmanaged one, and into another realm.
       #expect(Town(value: town).at == town.at && Array(Town(value: town).road) == Array(town.road))
       let second = try memoryRealm([Town.self, Point.self])
       try second.write {
@@ -134,7 +134,7 @@ private class PlainTown: Object {
     #expect(town.at == origin && town.east == nil && town.marks["m"] == origin)
   }
 
-  @Test func `parts go with their owner, and none is left over`() throws {
+  @Test func `parts are deleted with their owner, and no part is left over`() throws {
     let realm = try memoryRealm([Town.self, Point.self])
     try realm.write {
       for update in [Realm.UpdatePolicy.modified, .all] {
@@ -156,7 +156,7 @@ private class PlainTown: Object {
 }
 
 extension MisuseTests {
-  @Test func `what can't be stored as an embedded object of the program's type stops by name`() {
+  @Test func `a value that can't be an embedded object of the program's type stops the program by name`() {
     expectStop(["Invalid value", "Town.at", "Coordinate", "5", "Point"]) { _ = Town(value: ["at": 5]) }
     expectStop(["Invalid value", "Town.gate", "Eastern", "Point"]) { _ = Town(value: ["gate": ["x": -1]]) }
     expectStop(["Invalid value", "Town.east", "Eastern"]) {

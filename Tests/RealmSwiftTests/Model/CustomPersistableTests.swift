@@ -29,7 +29,7 @@ private class Bookmark: Object {
   @Persisted var mirrors: List<Page?>
 }
 
-/// The same rows, as they are stored.
+/// A class with the same rows and the types that are stored.
 private class PlainBookmark: Object {
   @Persisted(primaryKey: true) var page: String
   @Persisted(indexed: true) var color: Int
@@ -44,7 +44,7 @@ private class PlainBookmark: Object {
   private let one = Page("https://one.example")!
   private let two = Page("https://two.example")!
 
-  @Test func `values of the program's own types are stored as others`() throws {
+  @Test func `values of the program's own types are stored as other values are`() throws {
     let file = TemporaryFile()
     var configuration = file.configuration
     configuration.objectTypes = [Bookmark.self]
@@ -85,7 +85,7 @@ private class PlainBookmark: Object {
         && plain.map { Array($0.mirrors) } == ["https://two.example", nil])
   }
 
-  @Test func `what is stored and none of the type is nil where that can be`() throws {
+  @Test func `a stored value that the type can't read is nil in an optional property`() throws {
     let file = TemporaryFile()
     var configuration = file.configuration
     configuration.objectTypes = [PlainBookmark.self]
@@ -103,7 +103,7 @@ private class PlainBookmark: Object {
     #expect(bookmark.mirror == nil && Array(bookmark.mirrors) == [nil, nil] && bookmark.page == one)
   }
 
-  @Test func `an enumeration is a key, and starts with its first case`() throws {
+  @Test func `an enumeration may be a primary key, and its default is its first case`() throws {
     #expect(Mood() == Mood.allCases.first)
     let realm = try memoryRealm([Feeling.self])
     try realm.write { realm.add(Feeling(value: ["mood": Mood.merry, "note": "x"])) }

@@ -15,7 +15,7 @@ private class Link: Object, Codable {
 
   enum CodingKeys: String, CodingKey { case number, next, all }
 }
-/// Counts the instances that are there.
+/// A link that counts its living instances.
 private class CountedLink: Object {
   @Persisted var next: CountedLink?
   let token = Token()
@@ -27,7 +27,7 @@ private class CountedLink: Object {
   }
 }
 
-/// What a thread with as little stack as systems give does.
+/// Runs `body` on a thread with the smallest stack that systems give threads.
 private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
   let failure = Mutex<(any Error)?>(nil)
   let done = DispatchSemaphore(value: 0)
@@ -42,7 +42,8 @@ private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws 
 }
 
 @Suite struct DepthTests {
-  /// A dictionary in a dictionary, and so on. Made from within, since it is freed by the system's own calls.
+  /// Dictionaries that are nested in dictionaries. The innermost one is made first. The system frees them with nested
+  /// calls.
   private static func nested(_ depth: Int, by name: String, list: Bool = false) -> Any {
     var value: [String: Any] = ["number": 0]
     for level in 1..<depth {
@@ -54,7 +55,7 @@ private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws 
   @Test func `values nested 500 deep make objects on a small stack`() throws {
     try onSmallStack {
       for (name, list) in [("next", false), ("all", true), ("set", true)] {
-        // Of lists each level is two containers, which the system frees by calls.
+        // In lists each level has two containers, which the system frees with nested calls.
         let value = Self.nested(500, by: name, list: list)
         let realm = try memoryRealm([Link.self])
         try realm.write {
@@ -71,7 +72,7 @@ private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws 
     }
   }
 
-  @Test func `values of any type nest 100 deep on a small stack, and stop beyond`() throws {
+  @Test func `values of any type may be nested 100 deep on a small stack, and no deeper`() throws {
     try onSmallStack {
       let realm = try memoryRealm([Link.self])
       for list in [true, false] {
@@ -117,7 +118,7 @@ private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws 
           #expect(realm.objects(Link.self).count == 2 * count)
         }
       }
-      // Lists in lists, without objects.
+      // Lists are nested in dictionaries, and the reverse, without objects.
       var value = AnyRealmValue.int(1)
       for index in 0..<count {
         value = index.isMultiple(of: 2) ? .fromArray([value]) : .fromDictionary(["a": value])
@@ -126,7 +127,7 @@ private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws 
     }
   }
 
-  @Test func `each object of a chain is freed, once, and those that others hold stay`() throws {
+  @Test func `each object of a chain is freed once, and those with other references stay`() throws {
     try onSmallStack {
       let before = CountedLink.Token.alive.withLock { $0 }
       var kept: [CountedLink] = []
@@ -145,7 +146,7 @@ private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws 
     }
   }
 
-  @Test func `what is nested too deep for the stack is an error of coding`() throws {
+  @Test func `a nesting too deep for the stack is an error of coding`() throws {
     try onSmallStack {
       var link = Link()
       for _ in 0..<20_000 {
@@ -170,7 +171,7 @@ private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws 
 }
 
 extension MisuseTests {
-  @Test func `values of any type that nest deeper than can be stored stop by name`() {
+  @Test func `values of any type that nest too deep to be stored stop the program by name`() {
     expectStop(["Invalid value", "100 deep"]) {
       var value: Any = 1
       for _ in 0..<400 { value = [value] }

@@ -15,7 +15,7 @@ private class Friend2: Object {
 @Suite struct DescriptionTests {
   private let limit = 100 * 1024
 
-  @Test func `a densely linked graph is printed in bounds`() throws {
+  @Test func `the description of a densely linked graph has a limited length`() throws {
     for count in [5, 10, 20, 60] {
       let realm = try memoryRealm([Friend2.self])
       try realm.write {
@@ -39,17 +39,17 @@ private class Friend2: Object {
       if count == 60 {
         #expect(texts[0].hasSuffix("."))
         #expect(texts[0].contains("\n... left out, as the text would be too long: "))
-        // All that was opened is closed.
+        // Every bracket that was opened is closed.
         #expect(texts[0].filter { $0 == "{" }.count == texts[0].filter { $0 == "}" }.count)
       }
     }
   }
 
-  @Test func `a list takes a level, and its elements the next`() throws {
+  @Test func `a list takes one level of a description, and its elements the next`() throws {
     let one = Friend2(value: ["id": 1])
     one.friends.append(one)
     let text = one.description
-    // Levels: the object, its list, the object in that, its list, the object in that.
+    // The levels are the object, its list, the object in that list, its list and the object in that list.
     #expect(text.components(separatedBy: "Friend2 {").count - 1 == 3)
     #expect(text.components(separatedBy: "friends = List<").count - 1 == 2)
     #expect(text.contains("<Maximum depth exceeded>"))
@@ -57,7 +57,7 @@ private class Friend2: Object {
     #expect(Friend2().description.contains("\n\tfriends = List<Friend2> (\n\t);\n"))
   }
 
-  @Test func `values that hold themselves are printed`() {
+  @Test func `values that contain themselves are printed`() {
     let list = List<AnyRealmValue>()
     list.append(.list(list))
     let map = Map<String, AnyRealmValue>()

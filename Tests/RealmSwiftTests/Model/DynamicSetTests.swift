@@ -48,7 +48,7 @@ private let types: [ObjectBase.Type] = [Bone.self, Puppy.self, SetByNameKeeper.s
     #expect(Array(keeper.numbers) == [1, 2], "\(what)")
   }
 
-  @Test func `properties set by name are made of dictionaries and arrays`() throws {
+  @Test func `properties that are set by name accept dictionaries and arrays`() throws {
     let unmanaged = SetByNameKeeper()
     set(unmanaged)
     check(unmanaged, "unmanaged")
@@ -58,10 +58,10 @@ private let types: [ObjectBase.Type] = [Bone.self, Puppy.self, SetByNameKeeper.s
       set(keeper)
       check(keeper, "managed")
       #expect(keeper.dogs[0].realm == realm && keeper.best?.bone?.realm == realm)
-      // Again, in place of the first.
+      // The second call replaces the objects of the first.
       set(keeper)
       check(keeper, "managed again")
-      // What is there already stays what it is.
+      // Existing objects stay the same.
       let (dog, bone) = (keeper.best, keeper.bone)
       keeper["best"] = keeper.best
       keeper["bone"] = keeper.bone
@@ -79,7 +79,7 @@ private let types: [ObjectBase.Type] = [Bone.self, Puppy.self, SetByNameKeeper.s
 }
 
 extension MisuseTests {
-  @Test func `wrong values set by name stop with class, property and remedy`() {
+  @Test func `a wrong value that is set by name stops the program with class, property and remedy`() {
     let expected = ["Invalid value", "SetByNameKeeper.", "give"]
     expectStop(expected + ["best", "5"]) { SetByNameKeeper()["best"] = 5 }
     expectStop(expected + ["best", "SetByNameKeeper"]) { SetByNameKeeper()["best"] = SetByNameKeeper() }

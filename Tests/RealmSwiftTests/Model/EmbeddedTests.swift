@@ -22,7 +22,7 @@ class Household: Object {
 
 private let types: [ObjectBase.Type] = [Household.self, Address.self, Room.self, Dog.self, Person.self]
 
-/// All embedded objects of a realm, which has no results of them.
+/// The number of all embedded objects of a realm, which has no results of embedded objects.
 private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> Int {
   realm.objects(Household.self).reduce(0) { count, household in
     let addresses = [household.home] + Array(household.others) + household.byName.values
@@ -58,7 +58,7 @@ private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> I
     try realm.verify()
   }
 
-  @Test func `what an owner lets go of is deleted, with what that owns`() throws {
+  @Test func `an embedded object that its owner drops is deleted, with its own embedded objects`() throws {
     let realm = try memoryRealm(types)
     let home = household()
     try realm.write { realm.add(home) }
@@ -106,7 +106,8 @@ private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> I
     try realm.verify()
   }
 
-  @Test func `updating by modified keeps the parts there are, updating all makes new ones`() throws {
+  @Test func `an update of modified values keeps existing parts, and an update of all makes new ones`() throws
+  {
     let realm = try memoryRealm(types)
     let home = household()
     try realm.write { realm.add(home) }
@@ -124,7 +125,7 @@ private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> I
     try realm.verify()
   }
 
-  @Test func `updating by modified changes the parts of lists and maps where they are`() throws {
+  @Test func `an update of modified values changes the parts of lists and maps in place`() throws {
     let realm = try memoryRealm(types)
     let home = household()
     try realm.write { realm.add(home) }
@@ -146,13 +147,13 @@ private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> I
         Household.self, value: ["id": 1, "others": [["street": "only"]]] as [String: Any], update: .modified)
     }
     #expect(home.others.map(\.street) == ["only"] && !first.isInvalidated && second.isInvalidated)
-    // The object itself: nothing changes.
+    // The value is the object itself, so nothing changes.
     try realm.write { realm.create(Household.self, value: home, update: .modified) }
     #expect(home.others.map(\.street) == ["only"] && home.home?.street == "A" && home.byName.count == 2)
     try realm.verify()
   }
 
-  @Test func `a part that its list has let go of is invalid at once`() throws {
+  @Test func `a part that was removed from its list is invalid at once`() throws {
     let realm = try memoryRealm(types)
     let home = household()
     try realm.write { realm.add(home) }
@@ -177,7 +178,7 @@ private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> I
     MisuseTests().expectStop(parts, body)
   }
 
-  @Test func `a part that a cancelled transaction took away is there again`() throws {
+  @Test func `a part that a cancelled transaction removed is there again`() throws {
     let realm = try memoryRealm(types)
     let home = household()
     try realm.write { realm.add(home) }
@@ -267,7 +268,7 @@ private func parts<Part: EmbeddedObject>(_ type: Part.Type, _ realm: Realm) -> I
             == expected.byName.sorted { $0.key < $1.key }.map { $0.key + $0.value }, "seed \(seed)")
       }
     }
-    // The check counts owners.
+    // The check also counts the owners of each part.
     try realm.verify()
   }
 }

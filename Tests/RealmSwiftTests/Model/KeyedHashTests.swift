@@ -31,7 +31,7 @@ class Badge: Object {
   }
 
   @Test
-  func `an object is found in a set and a dictionary before it is added, after it, and when it is deleted`()
+  func `an object is found in a set and a dictionary before it is added, afterwards, and when it is deleted`()
     throws
   {
     let realm = try memoryRealm(Self.types)
@@ -44,7 +44,7 @@ class Badge: Object {
     #expect(areFound() && set.count == objects.count)
     try realm.write { realm.add(objects) }
     #expect(areFound())
-    // The buckets are made anew.
+    // The set and the dictionary place their elements again.
     set.reserveCapacity(5000)
     numbers.reserveCapacity(5000)
     #expect(areFound())
@@ -59,7 +59,7 @@ class Badge: Object {
     #expect(set.isEmpty)
   }
 
-  @Test func `a write that is cancelled, and an invalidated realm, lose no object in a set`() throws {
+  @Test func `an object stays in a set if its write is cancelled, or if its realm is invalidated`() throws {
     let realm = try memoryRealm(Self.types)
     let (first, second) = (Person(id: 1, name: "Ann", age: 3), Voucher(value: ["code": "x"]))
     let set: Set<Object> = [first, second]
@@ -75,7 +75,7 @@ class Badge: Object {
   }
 
   @Test(arguments: [false, true])
-  func `objects that were hashed before they were added only are found when they are gone`(
+  func `an object that was hashed only before it was added is found when it is invalid`(
     _ isCancelled: Bool
   )
     throws
@@ -94,7 +94,8 @@ class Badge: Object {
     #expect(objects.allSatisfy { $0.isInvalidated && set.contains($0) })
   }
 
-  @Test func `an object whose row's number is given again keeps its hash, and so do other handles`() throws {
+  @Test func `an object keeps its hash when its row's number is given again, and so do other handles`() throws
+  {
     let realm = try memoryRealm(Self.types)
     let first = Person(id: 1, name: "Ann", age: 3)
     realm.beginWrite()
@@ -104,7 +105,7 @@ class Badge: Object {
     #expect(first.hash == hash && Person(id: 1, name: "", age: 0).hash == hash)
     realm.cancelWrite()
     let second = Person(id: 2, name: "Bob", age: 3)
-    // A key that changes before the object is added.
+    // The key changes before the object is added.
     let third = Person(id: 9, name: "Cem", age: 3)
     _ = third.hash
     third.id = 3
@@ -118,7 +119,7 @@ class Badge: Object {
       other == third && other.hash == other.hash, "it was never asked before, and keeps what it answers")
   }
 
-  @Test func `each object of a walk has its own hash`() throws {
+  @Test func `each object of a loop over results has its own hash`() throws {
     let realm = try memoryRealm(Self.types)
     try realm.write { for id in 0..<50 { realm.add(Person(id: id, name: "", age: 1)) } }
     var hashes = Set<Int>()
@@ -126,7 +127,7 @@ class Badge: Object {
     #expect(hashes == Set((0..<50).map { Person(id: $0, name: "", age: 1).hash }) && hashes.count == 50)
   }
 
-  @Test func `hashes are those of keys, and equality is as before`() throws {
+  @Test func `the hash of an object is that of its key, and different objects may have equal keys`() throws {
     let realm = try memoryRealm(Self.types)
     let (first, second) = (Voucher(value: ["code": "a"]), Voucher(value: ["code": "a"]))
     #expect(first.hash == second.hash && first != second)

@@ -3,7 +3,7 @@ import RealmSwift
 import Testing
 
 extension MisuseTests {
-  @Test("Values that do not fit are told with their class and property")
+  @Test("A value that does not fit is reported with its class and property")
   func values() {
     let bad: [(String, Any)] = [
       ("int8", 300), ("int", 1.5), ("int", "1"), ("int", NSNumber(value: UInt64.max)),
@@ -22,7 +22,7 @@ extension MisuseTests {
     expectStop(["Invalid value", "Person.dog"]) { _ = Person(value: ["dog": 5]) }
   }
 
-  @Test("A name that no property has, and what can't be set, are told")
+  @Test("A name without a property and a property that can't be set are reported")
   func keyed() {
     expectStop(["Invalid configuration", "readOnly", "deleteRealmIfMigrationNeeded"]) {
       _ = try Realm(configuration: Realm.Configuration(readOnly: true, deleteRealmIfMigrationNeeded: true))
@@ -38,7 +38,7 @@ extension MisuseTests {
     expectStop(["Index out of range"]) { List<Int>().remove(atOffsets: [0]) }
   }
 
-  @Test("A type that can't be made of what a property starts with is told")
+  @Test("A type that can't be made of the default of a property is reported")
   func customDefaults() {
     expectStop(["Property without a default", "Positive", "'0'", "optional"]) { _ = WithoutDefault().number }
     expectStop(["Unreadable value", "WithoutDefault.number"]) {
@@ -75,7 +75,7 @@ extension MisuseTests {
     }
   }
 
-  @Test("An initializer that needs what is learned by calling it is told by its class")
+  @Test("An initializer whose schema can't be learned by calling it is reported with its class")
   func initializers() {
     expectStop(["Initializer", "Numbered"]) {
       Numbered.isCounting = true

@@ -1,9 +1,9 @@
 import RealmSwift
 import Testing
 
-/// Classes as programs write them for RealmSwift, by its names, labels and types.
+/// Classes as programs write them for RealmSwift, with its names, labels and types.
 @Suite struct ModelNamesTests {
-  /// A class that gives its properties their values by the wrapper's own initializers.
+  /// A class that gives its properties their values with the wrapper's own initializers.
   class Wrapped: Object {
     @Persisted(wrappedValue: 7, primaryKey: true) var id: Int
     @Persisted(wrappedValue: "x", indexed: true) var name: String
@@ -19,7 +19,7 @@ import Testing
     #expect(realm.schema["Wrapped"]?["name"]?.isIndexed == true)
   }
 
-  @Test func `objects are equal as their class says`() throws {
+  @Test func `objects are equal if their class says so`() throws {
     let realm = try memoryRealm([Dog.self, Person.self])
     try realm.write { realm.add(Person(id: 1, name: "Ann", age: 30)) }
     let (one, two) = (realm.objects(Person.self)[0], realm.objects(Person.self)[0])

@@ -36,7 +36,8 @@ private func counts() throws -> Counts {
 }
 
 @Suite struct NarrowNumberTests {
-  @Test func `a number that is too great is printed, copied and encoded as it is stored`() throws {
+  @Test func `a number that is too great for its type is printed, copied and encoded as it is stored`() throws
+  {
     func expectKept(_ counts: Counts, _ what: String) throws {
       let text = counts.description
       for part in ["count = 300", "maybe = -300", "[1] 400", "[0] 500"] {
@@ -56,7 +57,8 @@ private func counts() throws -> Counts {
 }
 
 extension MisuseTests {
-  @Test func `to read a number that is too great for its type stops, by class and property`() {
+  @Test func `a read of a number that is too great for its type stops the program, with class and property`()
+  {
     let words = ["Unreadable value", "Counts."]
     expectStop(words + ["count", "300", "-128...127"]) { _ = try counts().count }
     expectStop(words + ["maybe", "-300", "-128...127"]) { _ = try counts().maybe }

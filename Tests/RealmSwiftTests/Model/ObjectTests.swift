@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Objects")
 struct ObjectTests {
-  @Test("An unmanaged object holds its values itself")
+  @Test("An unmanaged object holds its own values")
   func unmanaged() {
     let person = Person()
     #expect(person.realm == nil && !person.isInvalidated)
@@ -18,7 +18,7 @@ struct ObjectTests {
     #expect(key != Everything().key)
   }
 
-  /// Links to nothing.
+  /// A class that links to no other object.
   final class Plain: Object {
     @Persisted(primaryKey: true) var id: Int
     @Persisted var small: Int32
@@ -37,7 +37,7 @@ struct ObjectTests {
     @Persisted var plain: Plain?
   }
 
-  @Test("Objects that link to nothing are stored as they are, nil also after one with values")
+  @Test("Objects without links are stored with their values, and nil is stored after an object with values")
   func addingPlainObjects() throws {
     let realm = try memoryRealm()
     func plain(_ id: Int) -> Plain {
@@ -68,7 +68,7 @@ struct ObjectTests {
     }
   }
 
-  @Test("Adding makes the same instance, and all it links to, managed")
+  @Test("Adding makes the same instance managed, with all objects that it links to")
   func adding() throws {
     let realm = try memoryRealm()
     let person = Person(id: 1, name: "Ann", age: 30)
@@ -114,12 +114,12 @@ struct ObjectTests {
       #expect(dog.owner == nil && (dog["name"] as? String) == "Rex")
     }
     #expect(object["int"] as? Int == 7 && object["optionalDate"] == nil)
-    // A handle whose list was never asked for.
+    // The list of this handle was never read.
     try realm.write { realm.objects(Everything.self)[0]["ints"] = [4] }
     #expect(Array(object.ints) == [4] && Array(realm.objects(Everything.self)[0].ints) == [4])
   }
 
-  @Test("Every type of property keeps what it was given, in memory, in a file and encrypted")
+  @Test("Every type of property keeps its value, in memory, in a file and encrypted")
   func everyType() throws {
     let file = TemporaryFile()
     var encrypted = TemporaryFile().configuration
@@ -196,7 +196,7 @@ struct ObjectTests {
     }
   }
 
-  @Test("Objects that link in a circle, and in a long chain, are added")
+  @Test("Objects that link in a circle and in a long chain are added")
   func circles() throws {
     let realm = try memoryRealm()
     let (first, second) = (Dog(value: ["name": "a"]), Dog(value: ["name": "b"]))
@@ -222,11 +222,11 @@ struct ObjectTests {
     }
     try realm.write { realm.add(head) }
     #expect(realm.objects(Dog.self).count == 20_004)
-    // Released one by one: a chain of unmanaged objects would be released all at once.
+    // The objects are released one by one. A chain of unmanaged objects would be released all at once.
     #expect(head.friend?.friend != nil)
   }
 
-  @Test("Deleting makes links to an object nil, takes it out of lists, and its handles dead for ever")
+  @Test("Deleting an object makes links to it nil, removes it from lists, and invalidates its handles")
   func deleting() throws {
     let realm = try memoryRealm()
     let person = Person(id: 1, name: "Ann", age: 1)
@@ -245,7 +245,7 @@ struct ObjectTests {
     #expect(realm.isEmpty)
   }
 
-  @Test("Cancelling a transaction brings everything back, and makes what it added invalid")
+  @Test("Cancelling a transaction restores everything, and makes the objects that it added invalid")
   func cancelling() throws {
     struct Stop: Error {}
     let realm = try memoryRealm()
@@ -272,7 +272,7 @@ struct ObjectTests {
     #expect(!realm.isInWriteTransaction && realm.objects(Person.self).count == 2)
   }
 
-  @Test("An object may be created of a dictionary, an array or another object, and updated in part")
+  @Test("An object may be created from a dictionary, an array or another object, and updated in part")
   func creating() throws {
     let realm = try memoryRealm()
     try realm.write {
@@ -309,7 +309,7 @@ struct ObjectTests {
     #expect(other.greeting == "hello" && other.number == 7 && other.name == "Ann")
   }
 
-  @Test("Inherited properties come first, and each class has objects of its own")
+  @Test("Inherited properties come first, and each class has its own objects")
   func inheritance() throws {
     let realm = try memoryRealm()
     try realm.write { realm.create(Derived.self, value: [4, "t"]) }
@@ -318,7 +318,7 @@ struct ObjectTests {
     #expect(Nested.Inner.className() == "Inner")
   }
 
-  @Test("Objects with a primary key are equal when they show one row")
+  @Test("Objects with a primary key are equal if they show the same row")
   func equality() throws {
     let realm = try memoryRealm()
     let person = Person(id: 1, name: "a", age: 1)
@@ -345,6 +345,6 @@ struct ObjectTests {
   }
 }
 
-/// Calls `body` so that what it leaves behind is gone when it returns.
+/// Calls `body` so that the temporary objects that it leaves are gone when this function returns.
 @inline(never)
 func autoreleasing<Result>(_ body: () throws -> Result) rethrows -> Result { try body() }

@@ -54,7 +54,7 @@ private var values: [String: Any] {
   ]
 }
 
-/// With elements that the required collections have no values for.
+/// A realm with an object whose required collections have elements without a case.
 private func realm(_ file: TemporaryFile) throws -> Realm {
   var configuration = file.configuration
   configuration.objectTypes = [WideHolder.self]
@@ -85,7 +85,7 @@ private func realm(_ file: TemporaryFile) throws -> Realm {
     #expect(holder.evens.persistedValues == [3, 4] && holder.evens[0] == nil, "\(what)")
   }
 
-  @Test func `a raw value without a case, given by name to what may be nil, is stored and reads nil`() throws
+  @Test func `an unknown raw value that is set by name is stored, and an optional property reads nil`() throws
   {
     expectStored(Holder(value: values), "init(value:)")
     let byName = Holder()
@@ -105,7 +105,7 @@ private func realm(_ file: TemporaryFile) throws -> Realm {
     }
   }
 
-  @Test func `a property without @Persisted keeps a raw value without a case`() throws {
+  @Test func `a property without @Persisted keeps an unknown raw value`() throws {
     let old = OldHolder(value: ["property": 99, "optional": 98])
     let realm = try memoryRealm([OldHolder.self])
     func expectKept(_ holder: OldHolder, _ what: String) throws {
@@ -131,7 +131,7 @@ private func realm(_ file: TemporaryFile) throws -> Realm {
   }
 
   @Test(arguments: [true, false])
-  func `changes by whole collections keep what has no case`(isManaged: Bool) throws {
+  func `a change of a whole collection keeps unknown raw values`(isManaged: Bool) throws {
     let file = TemporaryFile()
     let realm = try realm(file)
     let from = realm.objects(Holder.self)[0]
@@ -173,7 +173,7 @@ private func realm(_ file: TemporaryFile) throws -> Realm {
     }
   }
 
-  @Test func `sorted values and AnyRealmCollection show what has no case`() throws {
+  @Test func `sorted values and AnyRealmCollection show unknown raw values`() throws {
     let file = TemporaryFile()
     let holder = try realm(file).objects(Holder.self)[0]
     let sorted = holder.required.sorted(ascending: true)
@@ -185,12 +185,12 @@ private func realm(_ file: TemporaryFile) throws -> Realm {
     for data in [try JSONEncoder().encode(sorted), try JSONEncoder().encode(AnyRealmCollection(sorted))] {
       #expect(String(decoding: data, as: UTF8.self) == #"["cat","dog","lynx"]"#)
     }
-    // Only the last one can't be read.
+    // Only the last value can't be read.
     #expect(Array(sorted.prefix(2)) == [.cat, .dog])
     #expect(Array(holder.list.sorted(ascending: true)) == [nil, .cat, nil])
   }
 
-  @Test func `keys of equivalent texts are two of what a map stores`() throws {
+  @Test func `a map may store two keys whose texts are equivalent`() throws {
     let holder = Holder(value: ["map": ["a": "lynx"]])
     holder.map["\u{e9}"] = .some(.cat)
     holder.map["e\u{301}"] = .some(.dog)

@@ -19,7 +19,7 @@ private struct Even: FailableCustomPersistable, Codable, Hashable {
   }
 }
 
-/// What another version of the program has.
+/// The class of another version of the program.
 private class WideAnimal: Object, Codable {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var kind: String
@@ -45,7 +45,7 @@ private class Animal: Object, Codable {
   @Persisted var note = ""
 }
 
-/// A file with a row that has values which the narrow classes lack.
+/// A file with a row whose values are unknown to the narrow classes.
 private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
   var configuration = file.configuration
   configuration.objectTypes = [WideAnimal.self]
@@ -88,7 +88,9 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
     #expect(animal.map.description.contains("lynx"), "\(what)")
   }
 
-  @Test func `what the program has no case for is printed, copied and encoded as it is stored`() throws {
+  @Test func `a raw value that the program has no case for is printed, copied and encoded as it is stored`()
+    throws
+  {
     let file = TemporaryFile()
     let realm = try narrowRealm(file)
     let animal = try #require(realm.object(ofType: Animal.self, forPrimaryKey: 1))
@@ -121,7 +123,7 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
     }
   }
 
-  @Test func `collections with such elements change as others do`() throws {
+  @Test func `collections with unknown raw values change as others do`() throws {
     let file = TemporaryFile()
     let realm = try narrowRealm(file)
     let animal = try #require(realm.object(ofType: Animal.self, forPrimaryKey: 1))
@@ -151,7 +153,7 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
     #expect(
       copy.kinds.persistedValues == ["lynx", "dog", "dog"] && copy.map.persistedValues.first?.value == "lynx")
     copy.realm?.invalidate()
-    // Walking stops at the element only.
+    // The loop stops before the element that can't be read.
     var seen: [Kind] = []
     for kind in animal.kinds.reversed() {
       seen.append(kind)
@@ -160,8 +162,8 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
     #expect(seen == [.dog, .dog])
   }
 
-  @Test func `unmanaged copies give what they keep back`() {
-    // Tried with the leak checker of the memory tests: here it must only not crash.
+  @Test func `unmanaged copies read unknown raw values that were replaced`() {
+    // The leak checker of the memory tests looks for leaks. This test only checks that nothing crashes.
     for _ in 0..<3 {
       let object = Animal()
       object["kind"] = "dog"
@@ -171,8 +173,9 @@ private func narrowRealm(_ file: TemporaryFile) throws -> Realm {
 }
 
 extension MisuseTests {
-  @Test func `only to read what has no case stops, and names class, property and what is stored`() throws {
-    // A file for each: the threads that stop keep theirs open.
+  @Test func `only a read of an unknown raw value stops the program, with class, property and value`() throws
+  {
+    // Each call has a file of its own, because the threads that stop keep theirs open.
     @Sendable func animal() throws -> Animal {
       try #require(narrowRealm(TemporaryFile()).object(ofType: Animal.self, forPrimaryKey: 1))
     }
@@ -188,7 +191,7 @@ extension MisuseTests {
     expectStop(["Unreadable value", "'lynx'", "Kind"]) { _ = Animal(value: try animal()).kinds[1] }
   }
 
-  @Test func `what is no case is not taken where it could not be read, and the message says what is`() {
+  @Test func `an unknown raw value is refused where it could not be read, and the message lists the cases`() {
     let remedy = ["Invalid value", "Animal."]
     expectStop(remedy + ["level", "seven", "1, 2"]) { Animal()["level"] = "seven" }
     expectStop(remedy + ["level", "7.5"]) { _ = Animal(value: ["level": 7.5]) }

@@ -24,7 +24,7 @@ private class Feeling: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Required properties of a synced file in which nobody has set a value. Their types have no value for null, nor for zero.
+/// Required properties of a synced file that were never set. Their types have no value for null or zero.
 @Suite struct UnsetValueTests {
   private static let properties = ["mood", "grade", "half"]
 
@@ -38,11 +38,11 @@ private class Feeling: Object {
     }
     try realm.session.file.database.write { transaction in
       let table = try #require(try transaction.table("Feeling"))
-      // An object of a version of the app that lacks the properties.
+      // This object comes from a version of the app without the properties.
       _ = try table.insert([
         "id": .int(2), "mood": .string(""), "grade": .int(0), "half": .int(0), "name": .string(""),
       ])
-      // One that has them as optional.
+      // This object comes from a version of the app in which the properties are optional.
       for name in Self.properties {
         let position = try #require(table.schema.columns.firstIndex { $0.name == name })
         try table.setOptional(true, ofColumn: position)
@@ -50,7 +50,7 @@ private class Feeling: Object {
       _ = try table.insert([
         "id": .int(3), "mood": .null, "grade": .null, "half": .null, "name": .string(""),
       ])
-      // One that has other cases.
+      // This object comes from a version of the app with other cases.
       _ = try table.insert([
         "id": .int(4), "mood": .string("sad"), "grade": .int(9), "half": .int(-1), "name": .string(""),
       ])
@@ -59,7 +59,7 @@ private class Feeling: Object {
     return realm
   }
 
-  @Test func `what nobody has set is what the class declares`() throws {
+  @Test func `a property that was never set has the default of its class`() throws {
     let file = TemporaryFile()
     let realm = try realm(file)
     let objects = realm.objects(Feeling.self)
@@ -67,7 +67,7 @@ private class Feeling: Object {
     for id in 2...3 {
       let object = try #require(realm.object(ofType: Feeling.self, forPrimaryKey: id))
       #expect(object.mood == .merry && object.grade == .low && object.half.value == 7)
-      // What somebody sets is kept.
+      // A value that is set is kept.
       try realm.write { (object.mood, object.grade) = (.calm, .high) }
       #expect(object.mood == .calm && object.grade == .high)
     }
@@ -75,7 +75,7 @@ private class Feeling: Object {
     #expect(first.mood == .calm && first.grade == .high && first.half.value == 7)
   }
 
-  @Test func `what somebody has set and is none of the type stops still`() {
+  @Test func `a value that was set and does not fit the type still stops the program`() {
     MisuseTests().expectStop(["Unreadable value", "Feeling.mood", "'sad'"]) {
       let file = TemporaryFile()
       _ = try UnsetValueTests().realm(file).object(ofType: Feeling.self, forPrimaryKey: 4)?.mood

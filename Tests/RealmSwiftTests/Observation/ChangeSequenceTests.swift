@@ -16,7 +16,7 @@ private actor SequenceReader {
     return configuration
   }
 
-  /// Reads until it was told of so many insertions. The collection itself may be ahead of what was told.
+  /// Reads changes until they have told `count` insertions. The collection itself may be ahead of the changes.
   func read(_ count: Int, _ heard: Heard<Changed>, body: () -> Void = {}) async {
     guard let realm else { return }
     for await change in realm.objects(Person.self).changes() {
@@ -34,7 +34,7 @@ private actor SequenceReader {
 
   func stay() { realm?.autorefresh = false }
 
-  /// Another thread writes what nobody observes before a loop that was woken takes its turn.
+  /// Lets another thread write an object that nobody observes, before a loop that was woken takes its turn.
   func refreshAndBeOvertaken() throws {
     let configuration = configuration
     realm?.refresh()
@@ -49,7 +49,9 @@ private actor SequenceReader {
 }
 
 @Suite struct ChangeSequenceTests {
-  @Test func `a loop over changes sees the collection as it is, and then what changed`() async throws {
+  @Test func `a loop over changes gets the collection in its present state, and then its changes`()
+    async throws
+  {
     let (reader, heard) = (SequenceReader(), Heard<Changed>())
     _ = try await reader.open()
     async let reading: Void = reader.read(3, heard)
@@ -61,7 +63,7 @@ private actor SequenceReader {
     await reader.close()
   }
 
-  @Test func `what happens while the body runs is told at once`() async throws {
+  @Test func `changes that happen while the loop's body runs are told at once`() async throws {
     let (reader, heard) = (SequenceReader(), Heard<Changed>())
     let configuration = try await reader.open()
     await reader.read(50, heard) {
@@ -77,7 +79,7 @@ private actor SequenceReader {
     await reader.close()
   }
 
-  @Test func `a loop that is woken and finds its realm overtaken is woken again`() async throws {
+  @Test func `a loop is woken again if another commit overtakes its realm`() async throws {
     let (reader, heard) = (SequenceReader(), Heard<Changed>())
     let configuration = try await reader.open()
     await reader.stay()

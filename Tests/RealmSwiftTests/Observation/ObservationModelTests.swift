@@ -18,7 +18,7 @@ class Village: Object {
   @Persisted var counts: Map<String, Int>
   @Persisted(originProperty: "next") var before: LinkingObjects<Village>
 
-  /// What an observer of the town sees changed: its values, and those of towns that are so many links away.
+  /// The values of the town whose changes its observer sees, with the values of towns at most `depth` links away.
   func look(_ depth: Int) -> String {
     func deep(_ town: Village?) -> String {
       town.map { depth > 0 ? $0.look(depth - 1) : "\($0.id)" } ?? "-"
@@ -29,7 +29,7 @@ class Village: Object {
   }
 }
 
-/// One collection that is observed, and what it was according to what its observer was told.
+/// An observed collection, with the content that it has according to its observer's calls.
 private final class Watched: @unchecked Sendable {
   // Sendable: used on the queue of its realm.
   let name: String
@@ -54,7 +54,7 @@ private final class Watched: @unchecked Sendable {
 
   func told(_ realm: Realm, _ change: (deletions: [Int], insertions: [Int], modifications: [Int])?) {
     calls += 1
-    // Of a frozen realm, which knows nothing of what observers are told.
+    // A frozen realm gives the content, because it does not depend on the calls of observers.
     let now = fresh(realm.freeze())
     defer { known = now }
     guard let change else { return }
@@ -95,7 +95,7 @@ private final class Watched: @unchecked Sendable {
     }
   }
 
-  /// Of keys: they stand in their order.
+  /// Compares the change of a keyed collection, whose keys are in order.
   func told<C: RealmKeyedCollection>(_ realm: Realm, _ change: RealmMapChange<C>) {
     switch change {
     case .initial: told(realm, nil)
@@ -184,7 +184,8 @@ private final class Watched: @unchecked Sendable {
       (first(realm)?.tags).map { $0.map { ($0, "") } } ?? []
     }
     tags.token = town.tags.observe { change in
-      // A value in the place of another is a modification: here it is one that goes and one that comes.
+      // The notification reports a value in the place of another as a modification. The model reports a deletion and an
+      // insertion.
       guard case .update(_, let deletions, let insertions, let modifications) = change else {
         return tags.told(realm, change)
       }
@@ -204,7 +205,7 @@ private final class Watched: @unchecked Sendable {
     return all + [near, few, before, tags, scores, roads(town), counts(town), object(town)]
   }
 
-  /// A map of links: keys are modified where they lead elsewhere, and where what they lead to looks otherwise.
+  /// A map of links. A key is modified if it leads to another object, or if its object has changed.
   private static func roads(_ town: Village) -> Watched {
     let watched = Watched("roads") { realm in
       guard let roads = realm.object(ofType: Village.self, forPrimaryKey: 0)?.roads else { return [] }
@@ -223,7 +224,7 @@ private final class Watched: @unchecked Sendable {
     return watched
   }
 
-  /// An object: the properties that are told are those whose values differ, with the values before and after.
+  /// An object. The properties in its change must be those whose values differ, with the values before and after.
   private static func object(_ town: Village) -> Watched {
     func values(_ town: Village) -> [(id: String, look: String)] {
       [
@@ -245,7 +246,7 @@ private final class Watched: @unchecked Sendable {
       let before = Dictionary(uniqueKeysWithValues: watched.entries)
       let now = Dictionary(uniqueKeysWithValues: values(town))
       let told = Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0) })
-      // A row whose key another has now looks as before, and is another one.
+      // If another row has the key now, the values look the same, but the row is another one.
       let differing = Set(now.keys.filter { now[$0] != before[$0] })
       if !differing.isSubset(of: told.keys) {
         watched.faults.append("object: \(differing) differ, and \(told.keys) are told")
@@ -265,7 +266,7 @@ private final class Watched: @unchecked Sendable {
   private static func change(_ realm: Realm, _ most: Int, _ random: inout SeededGenerator) {
     for _ in 0..<Int.random(in: 1...3, using: &random) {
       let towns = realm.objects(Village.self)
-      // Some are changed and linked more than others.
+      // Some towns are changed and linked more often than others.
       func place() -> Int {
         Int.random(in: 0..<(Bool.random(using: &random) ? min(9, towns.count) : towns.count), using: &random)
       }
@@ -300,7 +301,7 @@ private final class Watched: @unchecked Sendable {
     }
   }
 
-  /// What another process may do.
+  /// Makes random changes as another process does.
   private static func change(_ process: Database, _ random: inout SeededGenerator) throws {
     try process.write { transaction in
       let towns = try #require(try transaction.table("Village"))
@@ -321,8 +322,10 @@ private final class Watched: @unchecked Sendable {
     }
   }
 
-  /// Of few objects a change concerns so many that plans are run anew; of many, they are kept up to date.
-  @Test(arguments: 1...4, [20, 600]) func `after each call the patched collection is what a query finds`(
+  /// With few objects, a change concerns so many of them that plans run again. With many objects, the results are kept
+  /// up to date.
+  @Test(arguments: 1...4, [20, 600])
+  func `after each call the patched collection has the objects that a query finds`(
     number: Int, objects: Int
   ) throws {
     let seed = Slow.isAsked ? UInt64.random(in: 0..<1_000_000) : UInt64(number)
@@ -331,7 +334,7 @@ private final class Watched: @unchecked Sendable {
     let realm = try QueueRealm(Realm.Configuration(fileURL: url, objectTypes: [Village.self]))
     let configuration = realm.configuration
     defer { _ = try? Realm.deleteFiles(for: configuration) }
-    // A handle of its own is to the file what another process is.
+    // To the file, a handle of its own is like another process.
     let process = try Database(path: url.path)
     defer { process.close() }
     try realm.write { realm in
@@ -359,7 +362,7 @@ private final class Watched: @unchecked Sendable {
           for _ in 0..<commits { try realm.write { Self.change(realm, objects, &other) } }
         }
       default:
-        // While nobody is called, and then all at once.
+        // The commits come while no observer can be called, and the observers get them all at once.
         try realm.queue.sync {
           try onThread {
             var other = other
@@ -372,7 +375,7 @@ private final class Watched: @unchecked Sendable {
       let faults = realm.run { _ in watched.flatMap(\.faults) }
       try #require(faults == [], "seed \(seed), round \(round)")
     }
-    // What was told last is what there is.
+    // The last call must lead to the present state.
     let limit = Date(timeIntervalSinceNow: 120)
     func late() -> [String] { realm.run { realm in watched.filter { !$0.isCurrent(realm) }.map(\.name) } }
     while !late().isEmpty, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Programs that keep what they are told in variables of the types that RealmSwift names.
+/// Programs that keep changes in variables of the types that RealmSwift names.
 @Suite struct ObservationNamesTests {
   private func memory() throws -> QueueRealm {
     try QueueRealm(
@@ -55,7 +55,7 @@ import Testing
     collection.observe { (change: RealmMapChange<Collection>) in if case .update = change { heard() } }
   }
 
-  @Test func `one section is observed by itself`() throws {
+  @Test func `one section can be observed without the others`() throws {
     let realm = try memory()
     let heard = Heard<[IndexPath]>()
     try realm.write { realm in for id in 0..<6 { realm.add(Person(id: id, name: "", age: id / 2)) } }

@@ -13,7 +13,10 @@ import Testing
     let name = "captured"
   }
 
-  @Test func `a file is closed, and what a block refers to freed, when its last observer has ended`() throws {
+  @Test
+  func `the end of a file's last observer closes the file, and frees the objects that its block refers to`()
+    throws
+  {
     let file = TemporaryFile()
     var configuration = file.configuration
     configuration.objectTypes = [Person.self, Dog.self]
@@ -38,7 +41,8 @@ import Testing
     #expect(captured == nil)
   }
 
-  @Test func `a realm moves by itself again when its last observer has ended, and when it is told to`() throws
+  @Test func `a realm refreshes itself again after its last observer ends, and when autorefresh is on`()
+    throws
   {
     let realm = try memory()
     let configuration = realm.configuration
@@ -76,7 +80,7 @@ import Testing
     #expect(shows(3))
   }
 
-  @Test func `sections that a write leaves out go on from what they show`() throws {
+  @Test func `sections continue from their shown state after a write that leaves them out`() throws {
     let realm = try memory()
     let heard = Heard<[[IndexPath]]>()
     try realm.write { realm in for id in 0..<3 { realm.add(Person(id: id, name: "", age: id % 2)) } }

@@ -5,7 +5,7 @@ import RealmSwift
 import RealmTestSupport
 import Testing
 
-/// What these tests change of a person.
+/// The properties of a person that these tests change.
 private struct Look: Equatable, Sendable {
   var id: Int
   var age: Int
@@ -13,7 +13,7 @@ private struct Look: Equatable, Sendable {
   static func all(_ people: Results<Person>) -> [Look] { people.map { Look(id: $0.id, age: $0.age) } }
 }
 
-/// People as an observer was told of them: what there was first, with each change put in.
+/// The people according to an observer's calls: the initial people, with each change applied.
 private final class Patched: @unchecked Sendable {
   // Sendable: used on the queue that the observer is called on; what is heard has a lock.
   let calls = Heard<Void>()
@@ -55,7 +55,7 @@ private func young(_ realm: Realm) -> Results<Person> {
   realm.objects(Person.self).where { $0.age < 80 }.sorted(byKeyPath: "age")
 }
 
-/// Changes one to three people, or lets them come or go.
+/// Changes, adds or deletes one to three people.
 private func stir(_ realm: Realm, _ random: inout SeededGenerator) {
   let people = realm.objects(Person.self)
   for _ in 0...random.below(3) {
@@ -69,7 +69,7 @@ private func stir(_ realm: Realm, _ random: inout SeededGenerator) {
   }
 }
 
-/// Observers that begin others, and end each other, whenever one of them is called.
+/// Observers that begin other observers, and end each other, whenever one of them is called.
 private final class Crowd: @unchecked Sendable {
   // Sendable: used on the queue of its realm, near; what is heard has a lock.
   enum Act: CaseIterable { case began, ended, endedElsewhere, dropped }
@@ -125,14 +125,14 @@ private final class Crowd: @unchecked Sendable {
       let token = member.token
       enders[random.below(2)].async {
         token?.invalidate()
-        // A call that has begun goes on, and is over when this comes.
+        // A call that has begun continues. It is over when this block runs.
         queue.async { member.isOver = true }
       }
     case .ended:
       member.token?.invalidate()
       if isFar { far.async { member.isOver = true } } else { member.isOver = true }
     case .began, .dropped:
-      // With the last reference to its token it ends.
+      // The observer ends with the last reference to its token.
       member.token = nil
       queue.async { member.isOver = true }
     }
@@ -143,7 +143,7 @@ private final class Crowd: @unchecked Sendable {
     while !members.isEmpty { end(Act.allCases[1 + random.below(3)]) }
   }
 
-  /// Returns when those that were ended are known to have, and their calls are over.
+  /// Returns when the ended observers are known to have ended, and their calls are over.
   func settle() { for queue in enders + [far, near] { queue.sync {} } }
 }
 
@@ -155,7 +155,7 @@ private final class Crowd: @unchecked Sendable {
     return realm
   }
 
-  /// What queries find now, in a realm that nobody observes.
+  /// The people that queries find now, in a realm without observers.
   private func fresh(_ configuration: Realm.Configuration) throws -> (all: [Look], young: [Look]) {
     try onThread { () -> (all: [Look], young: [Look]) in
       let realm = try Realm(configuration: configuration)
@@ -163,15 +163,17 @@ private final class Crowd: @unchecked Sendable {
     }
   }
 
-  /// What an observer has been told of, when that is the last there is, or after a long while.
+  /// The people of an observer, once they are the last ones or after 120 seconds.
   private func told(_ one: Patched, on queue: DispatchQueue, _ last: [Look]) -> [Look] {
     let limit = Date(timeIntervalSinceNow: 120)
     while queue.sync(execute: { one.looks }) != last, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }
     return queue.sync { one.looks }
   }
 
-  /// Commits at random for as long as a condition of the number of commits holds, and answers that number. Only the last version
-  /// has a person of the id 999.
+  /// Commits at random as long as a condition of the number of commits holds. Only the last version has a person with
+  /// the id 999.
+  ///
+  /// - Returns: The number of commits.
   private func write(
     _ configuration: Realm.Configuration, seed: UInt64, while isDue: @escaping @Sendable (Int) -> Bool
   ) throws -> Int {
@@ -189,7 +191,7 @@ private final class Crowd: @unchecked Sendable {
     }
   }
 
-  /// Changes a letter wherever a text stands in a file.
+  /// Changes a letter in every place of a file that has a text.
   private func damage(_ text: String, in file: URL) throws {
     let bytes = try Data(contentsOf: file)
     let handle = try FileHandle(forUpdating: file)
@@ -203,7 +205,7 @@ private final class Crowd: @unchecked Sendable {
     if start == bytes.startIndex { throw Violation("'\(text)' is not in the file") }
   }
 
-  /// A person with many words, in a file that was closed since: nothing of it has been read.
+  /// Calls `body` with a person with many words, in a file that was closed since. No page of it has been read.
   private func withWords(_ body: (URL, QueueRealm) throws -> Void) throws {
     let file = TemporaryFile(named: "damaged ")
     defer { withExtendedLifetime(file) {} }
@@ -216,11 +218,11 @@ private final class Crowd: @unchecked Sendable {
     try body(file.url, QueueRealm(configuration))
   }
 
-  @Test func `a list that is damaged while it is watched is told by one error, and others go on`() throws {
+  @Test func `damage of an observed list is told by one error, and other observers continue`() throws {
     let seeds = Slow.seeds(20, slow: 400)
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
-      // Far from the end, where words are added.
+      // The damaged word is far from the end, where words are added.
       let word = "word \(10_100 + random.below(1_000)) of"
       try withWords { file, realm in
         let (words, people) = (Heard<Changed>(), Heard<Changed>())
@@ -249,7 +251,10 @@ private final class Crowd: @unchecked Sendable {
     print("Damage of a list that is watched: seeds \(seeds), an error each.")
   }
 
-  @Test func `a commit that is damaged before it is read is told to those it concerns by one error`() throws {
+  @Test
+  func `damage of a commit that was not read yet is told by one error to the observers that it concerns`()
+    throws
+  {
     let file = TemporaryFile(named: "damaged ")
     defer { withExtendedLifetime(file) {} }
     let realm = try QueueRealm(Realm.Configuration(fileURL: file.url, objectTypes: [Dog.self, Person.self]))
@@ -270,7 +275,8 @@ private final class Crowd: @unchecked Sendable {
         realm.observe { _, _ in
           moved.add(())
           guard moved.all.count == 1 else { return }
-          // The realm has moved to what observers are about to be told of: until this returns nothing newer is read.
+          // The realm has moved to the version that observers hear of next. No newer version is read before this block
+          // returns.
           try! rename("a name that nobody reads")
           try! damage("a name that nobody reads", in: file.url)
         },
@@ -281,14 +287,14 @@ private final class Crowd: @unchecked Sendable {
     for heard in [all, sorted] { #expect(heard.wait(3).map(\.isError) == [false, false, true]) }
     #expect(all.all.dropFirst().first == .update(1, [], [], [0]))
     try rename("Bob")
-    // To Ann, to what is damaged, and to Bob.
+    // The realm moves to the version with Ann, to the damaged version and to the version with Bob.
     #expect(moved.wait(3).count >= 3)
     realm.settle()
     #expect(all.all.count == 3 && sorted.all.count == 3)
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `observers are called while a writer never pauses, and told of what it wrote last`() throws {
+  @Test func `observers are called while a writer never pauses, and hear of its last version`() throws {
     let seed = Slow.isAsked ? UInt64.random(in: 0..<1_000_000) : 1
     let realm = try memory()
     let (near, far, own) = (Patched(), Patched(), DispatchQueue(label: "far"))
@@ -308,7 +314,9 @@ private final class Crowd: @unchecked Sendable {
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `a queue that stands still for a second keeps no versions, and is told all at once`() throws {
+  @Test func `a queue that is blocked for a second keeps no versions, and is told all changes at once`()
+    throws
+  {
     let seed = Slow.isAsked ? UInt64.random(in: 0..<1_000_000) : 2
     let realm = try memory()
     let witness = try QueueRealm(realm.configuration)
@@ -323,16 +331,17 @@ private final class Crowd: @unchecked Sendable {
       stopped.signal()
       gate.wait()
     }
-    // Also where something is thrown: the realm waits for its queue.
+    // The gate opens even if an error is thrown, because the realm waits for its queue.
     defer { gate.signal() }
     stopped.wait()
     let start = Date()
     var configuration = realm.configuration
-    // The versions that both realms show, that the hub goes from and to, and the newest. With more a commit is refused.
+    // The limit covers the versions that both realms show, the two between which the hub moves, and the newest one.
+    // With more versions a commit would be refused.
     configuration.maximumNumberOfActiveVersions = 10
     _ = try write(configuration, seed: seed) { $0 < 500 }
     let last = try fresh(configuration)
-    // Then the hub has come there.
+    // Then the hub has reached the last version.
     #expect(told(seen, on: witness.queue, last.all) == last.all, "seed \(seed)")
     Thread.sleep(until: start.addingTimeInterval(1))
     #expect(all.calls.all.count == 1 && few.calls.all.count == 1)
@@ -348,7 +357,7 @@ private final class Crowd: @unchecked Sendable {
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64])
-  func `observers come and go while commits run, and none is called after its end`(number: UInt64) throws {
+  func `observers begin and end while commits run, and none is called after its end`(number: UInt64) throws {
     let seed = Slow.isAsked ? UInt64.random(in: 0..<1_000_000) : number
     let realm = try memory()
     let (crowd, kept, configuration) = (Crowd(realm.queue, seed), Patched(), realm.configuration)
@@ -374,7 +383,7 @@ private final class Crowd: @unchecked Sendable {
     withExtendedLifetime(token) {}
   }
 
-  @Test func `who observes the same in the block of an observer that has ended knows what is there`() throws {
+  @Test func `an observer that begins in the block of an ended observer knows the present state`() throws {
     let realm = try memory()
     let configuration = realm.configuration
     let (later, tokens) = (Patched(), Heard<NotificationToken>())
@@ -384,7 +393,7 @@ private final class Crowd: @unchecked Sendable {
         _ = try! write(configuration, seed: 3) { $0 < 1 }
         realm.refresh()
         tokens.add(young(realm).observe { later.told($0) })
-        // Refused, when the hub has come to the new observer: while this block still runs.
+        // The deletion is refused when the hub has reached the new observer, which is while this block still runs.
         _ = try? Realm.deleteFiles(for: configuration)
       }
       tokens.add(first)

@@ -17,13 +17,13 @@ import Testing
     _ body: @escaping @Sendable (Realm) throws -> Void
   ) {
     expectStop(parts) {
-      // A realm of a queue, on the thread that stops.
+      // The realm belongs to a queue and is used on the thread that stops.
       let queue = DispatchQueue(label: "misuse")
       try queue.sync { try body(try Realm(configuration: configuration, queue: queue)) }
     }
   }
 
-  @Test func `what belongs to no realm, or never changes, can't be observed`() {
+  @Test func `unmanaged objects and frozen realms can't be observed`() {
     expectStop(["Unmanaged object", "can't be observed"]) { _ = Person().observe { _ in } }
     expectStop(["Unmanaged object", "can't be observed"]) { _ = Person().words.observe { _ in } }
     expectStop(ofQueue: ["Frozen realm", "thaw()"]) { realm in
@@ -32,7 +32,7 @@ import Testing
     expectStop(ofQueue: ["Frozen realm", "thaw()"]) { realm in _ = realm.freeze().observe { _, _ in } }
   }
 
-  @Test func `a realm that is only read can't be observed`() throws {
+  @Test func `a read-only realm can't be observed`() throws {
     let file = TemporaryFile()
     var configuration = file.configuration
     configuration.objectTypes = [Person.self, Dog.self]
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a thread that nothing calls can't observe`() {
+  @Test func `a thread without a run loop can't observe`() {
     expectStop(["Thread without a run loop", "observe(on:)"]) {
       _ = try Realm(configuration: Self.memory()).objects(Person.self).observe { _ in }
     }
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `an observer comes before the first change of a transaction`() {
+  @Test func `an observer can't begin after the first change of a transaction`() {
     expectStop(ofQueue: ["Observer in a write transaction"]) { realm in
       realm.beginWrite()
       realm.add(Person())

@@ -3,7 +3,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// What an observer was told, to be looked at by another thread.
+/// The events of an observer, which another thread may read.
 final class Heard<Event>: @unchecked Sendable {
   // Sendable: under its lock.
   private let lock = NSCondition()
@@ -16,7 +16,9 @@ final class Heard<Event>: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// Waits until there are so many; answers all there are then.
+  /// Waits until there are at least `count` events.
+  ///
+  /// - Returns: All events at that time.
   func wait(_ count: Int, seconds: Double = 120) -> [Event] {
     lock.lock()
     defer { lock.unlock() }
@@ -25,7 +27,8 @@ final class Heard<Event>: @unchecked Sendable {
     return events
   }
 
-  /// The same in a task. It counts its looks, not the time: other tests may block all threads of tasks for long.
+  /// Waits in a task until there are at least `count` events. It counts its looks instead of the time, because other
+  /// tests may block all threads of tasks for long.
   func reach(_ count: Int, looks: Int = 5_000) async -> [Event] {
     for _ in 0..<looks where all.count < count { try? await Task.sleep(for: .milliseconds(2)) }
     return all
@@ -38,7 +41,7 @@ final class Heard<Event>: @unchecked Sendable {
   }
 }
 
-/// A change in short: what was deleted, inserted and modified.
+/// A change in short: the places of deletions, insertions and modifications.
 struct Changed: Equatable, Sendable {
   var deletions: [Int] = []
   var insertions: [Int] = []
@@ -97,7 +100,7 @@ final class QueueRealm: @unchecked Sendable {
     try run { realm in try realm.write { try body(realm) } }
   }
 
-  /// Returns when the observers of this realm have been told of all that was committed: one that comes now is called behind them.
+  /// Returns when the observers of this realm have heard of all commits. A new observer is called after them.
   func settle() {
     guard run({ $0.autorefresh }), let type = configuration.objectTypes?.first as? Object.Type else {
       return Thread.sleep(forTimeInterval: 0.1)
@@ -120,7 +123,7 @@ final class QueueRealm: @unchecked Sendable {
     try QueueRealm(Realm.Configuration(inMemoryIdentifier: "observed \(UUID())", objectTypes: types))
   }
 
-  @Test func `results are told as they are, and then what changed`() throws {
+  @Test func `an observer of results gets their present state, and then their changes`() throws {
     let realm = try memory()
     let heard = Heard<Changed>()
     try realm.write { for id in 0..<4 { $0.add(Person(id: id, name: "n\(id)", age: id)) } }
@@ -142,7 +145,7 @@ final class QueueRealm: @unchecked Sendable {
     #expect(heard.all.count == 3)
   }
 
-  @Test func `a filtered and sorted result tells what came, went and moved`() throws {
+  @Test func `an observer of a filtered and sorted result hears of insertions, deletions and moves`() throws {
     let realm = try memory()
     let heard = Heard<Changed>()
     try realm.write { for id in 0..<100 { $0.add(Person(id: id, name: "n", age: id)) } }
@@ -151,7 +154,7 @@ final class QueueRealm: @unchecked Sendable {
         .observe { heard.add(Changed($0)) }
     }
     #expect(heard.wait(1) == [.initial(50)])
-    // 99 is first; 50 is last, at 49.
+    // The object 99 is the first one, and the object 50 is the last one, with the index 49.
     try realm.write { $0.object(ofType: Person.self, forPrimaryKey: 10)?.age = 200 }
     #expect(heard.wait(2).last == .update(51, [], [0]))
     try realm.write { $0.object(ofType: Person.self, forPrimaryKey: 99)?.age = 0 }
@@ -186,7 +189,8 @@ final class QueueRealm: @unchecked Sendable {
     withExtendedLifetime(token) {}
   }
 
-  @Test func `elements change with what is four links away, and by key paths with what these name`() throws {
+  @Test func `elements change with objects four links away, or with the objects that key paths name`() throws
+  {
     let realm = try memory()
     let (all, named) = (Heard<Changed>(), Heard<Changed>())
     try realm.write { realm in
@@ -216,7 +220,7 @@ final class QueueRealm: @unchecked Sendable {
     #expect(named.wait(2).last == .update(1, [], [], [0]))
     try realm.write { realm in
       let person = realm.objects(Person.self)[0]
-      // One link more.
+      // This adds one more link.
       person.dog = Dog(value: ["name": "1", "friend": person.dog!] as [String: Any])
     }
     #expect(named.wait(3).count == 3)
@@ -226,7 +230,7 @@ final class QueueRealm: @unchecked Sendable {
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `lists, sets, maps and linking objects are told of by element and by key`() throws {
+  @Test func `changes of lists, sets, maps and linking objects are told by element and by key`() throws {
     let realm = try memory([Person.self, Dog.self, Household.self, Address.self, Room.self])
     let (words, dogs, people) = (Heard<Changed>(), Heard<Changed>(), Heard<Changed>())
     let keys = Heard<[[String]]>()
@@ -279,7 +283,7 @@ final class QueueRealm: @unchecked Sendable {
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `an object tells its properties with their values, and its deletion`() throws {
+  @Test func `an object's observer hears of its properties with their values, and of its deletion`() throws {
     let realm = try memory()
     let heard = Heard<String>()
     try realm.write { $0.add(Person(id: 1, name: "Ann", age: 30)) }
@@ -306,7 +310,7 @@ final class QueueRealm: @unchecked Sendable {
     withExtendedLifetime(token) {}
   }
 
-  @Test func `an observer that a write leaves out is not told of it, and is told of the next`() throws {
+  @Test func `an observer that a write leaves out does not hear of it, and hears of the next write`() throws {
     let realm = try memory()
     let (left, other) = (Heard<Changed>(), Heard<Changed>())
     let tokens = realm.run { realm in
@@ -325,7 +329,8 @@ final class QueueRealm: @unchecked Sendable {
     #expect(left.wait(2).dropFirst() == [.update(1, [], [], [0])])
   }
 
-  @Test func `a block may write, and what others are told comes first`() throws {
+  @Test func `the block of an observer may write, and other observers hear of earlier changes first`() throws
+  {
     let realm = try memory()
     let (first, second) = (Heard<Changed>(), Heard<Changed>())
     let tokens = realm.run { realm in
@@ -347,7 +352,7 @@ final class QueueRealm: @unchecked Sendable {
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `a realm tells that it was written and that it has moved`() throws {
+  @Test func `a realm's observer hears that the realm was written, and that it has moved`() throws {
     let realm = try memory()
     let heard = Heard<Realm.Notification>()
     let configuration = realm.configuration

@@ -3,7 +3,7 @@ import RealmStorage
 import RealmSwift
 import Testing
 
-/// What another process does to a file that is observed, by a handle of its own.
+/// Changes of an observed file by another process. The tests make them through a second handle.
 @Suite struct OtherProcessObserverTests {
   private func withFile(_ key: Data? = nil, _ body: (QueueRealm, Database) throws -> Void) throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Data(repeating: 7, count: 64)])
-  func `what another process commits is told, and a realm moves with it`(key: Data?) throws {
+  func `observers hear of the commits of another process, and the realm moves to them`(key: Data?) throws {
     try withFile(key) { realm, other in
       let (heard, moved) = (Heard<Changed>(), Heard<Realm.Notification>())
       let tokens = realm.run { realm in
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test
-  func `what a process adds to the schema is taken in, and what it takes away ends observers by an error`()
+  func `the realm takes in additions of another process to the schema, and removals end its observers`()
     throws
   {
     try withFile { realm, other in
@@ -72,7 +72,7 @@ import Testing
       try other.write { transaction in _ = try transaction.table("Dog")?.insert(["name": .string("Bob")]) }
       realm.settle()
       #expect(heard.all.count == 3 && sorted.all.count == 3)
-      // What is read stays what the classes fit.
+      // The realm stays at the last version that its classes fit.
       #expect(realm.run { $0.objects(Dog.self).count } == 2)
       withExtendedLifetime(tokens) {}
     }

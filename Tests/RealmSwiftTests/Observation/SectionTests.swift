@@ -19,8 +19,7 @@ import Testing
       sortDescriptors: [SortDescriptor(keyPath: "name"), SortDescriptor(keyPath: "id")])
   }
 
-  @Test func `objects stand in sections by the value of a property, or what a closure makes of them`() throws
-  {
+  @Test func `objects are in sections by the value of a property, or by the result of a closure`() throws {
     let realm = try realm()
     try realm.write { realm in
       for (id, name) in ["bob", "ann", "bea", "cid"].enumerated() {
@@ -43,7 +42,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64]) func `the older sections with what is told are the newer ones`(
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `the older sections with the told changes are the newer sections`(
     seed: UInt64
   ) throws {
     var random = SeededGenerator(seed: seed)

@@ -39,13 +39,15 @@ private class Basket: Object {
     }
   }
 
-  /// The first of each group, told by what makes objects one.
+  /// The first object of each group with the same key, from a model.
   private func firsts<Key: Hashable>(_ fruits: [Fruit], _ key: (Fruit) -> Key) -> [Int] {
     var seen: Set<Key> = []
     return fruits.filter { seen.insert(key($0)).inserted }.map(\.id)
   }
 
-  @Test(arguments: 0..<6) func `of objects with the same values the first stays`(seed: UInt64) throws {
+  @Test(arguments: 0..<6) func `distinct keeps the first of the objects with the same values`(seed: UInt64)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     try fill(&generator, 5 + generator.below(80))
     let all = Array(fruits)
@@ -57,7 +59,7 @@ private class Basket: Object {
     #expect(fruits.distinct(by: ["basket"]).map(\.id) == firsts(all) { $0.basket?.name })
     let heavy = fruits.where { $0.weight > 1 }
     #expect(heavy.distinct(by: ["name"]).map(\.id) == firsts(all.filter { $0.weight > 1 }) { $0.name })
-    // Filters come first, whenever they are added.
+    // Filters come first, even if they are added later.
     #expect(
       fruits.distinct(by: ["name"]).where { $0.weight > 1 }.map(\.id)
         == firsts(all.filter { $0.weight > 1 }) { $0.name })
@@ -89,7 +91,7 @@ private class Basket: Object {
     }
   }
 
-  @Test func `the place of the first object that a condition picks is told`() throws {
+  @Test func `the place of the first object that matches a condition is found`() throws {
     var generator = SeededGenerator(seed: 8)
     try fill(&generator, 60)
     let sorted = fruits.sorted(by: \.weight)
@@ -110,7 +112,7 @@ private class Basket: Object {
     #expect(!fruits.where { $0.weight > 1 }.isEmpty)
   }
 
-  @Test func `objects are told apart by single values that are there`() throws {
+  @Test func `objects are distinguished only by existing single values`() throws {
     let stops = MisuseTests()
     stops.expectStop(["Invalid sort", "Fruit.seeds", "told apart"]) {
       _ = try memoryRealm([Fruit.self, Basket.self]).objects(Fruit.self).distinct(by: ["seeds"])

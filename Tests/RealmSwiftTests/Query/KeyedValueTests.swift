@@ -22,7 +22,7 @@ import Testing
     #expect(unmanaged.name == "Bo" && unmanaged.value(forKey: "name") as? String == "Bo")
   }
 
-  @Test func `a collection answers the values of its objects, and sets them`() throws {
+  @Test func `a collection returns and sets the values of its objects`() throws {
     #expect(people.value(forKey: "age") as? [Int] == [30, 40, 25])
     #expect((people.value(forKey: "score") as? [Any])?.map { $0 as? Int } == [5, nil, 7])
     #expect(people.value(forKeyPath: "dogs.name") as? [[String]] == [["Rex", "Ida"], [], ["Ida", "Ida"]])
@@ -31,7 +31,7 @@ import Testing
     #expect(people.value(forKey: "age") as? [Int] == [50, 40, 50])
   }
 
-  @Test func `operators of a key path make one value of many`() {
+  @Test func `operators in a key path make one value of many`() {
     #expect(
       people.value(forKeyPath: "@count") as? Int == 3 && people.value(forKeyPath: "@sum.age") as? Int == 95)
     #expect(
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `maps of objects are queried, sorted and added up`() throws {
+  @Test func `maps of objects are queried, sorted and aggregated`() throws {
     let friends = people[0].friends
     #expect(friends.where { $0.age > 5 }.map { $0?.name } == ["Ida"])
     #expect(friends.sorted(byKeyPath: "age", ascending: false).map { $0?.name } == ["Ida", "Rex"])

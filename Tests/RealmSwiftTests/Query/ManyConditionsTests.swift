@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Conditions that a program joins in loops, on a stack that has no room for a call of each.
+/// Conditions that a program joins in loops, on a stack that is too small for a nested call for each of them.
 @Suite struct ManyConditionsTests {
   private func onSmallStack(_ body: @escaping @Sendable (Realm) throws -> Void) throws {
     final class Outcome: @unchecked Sendable { var error: (any Error)? }
@@ -27,7 +27,7 @@ import Testing
 
   private func ids(_ results: Results<Person>) -> [Int] { results.map(\.id).sorted() }
 
-  @Test func `many conditions are joined one by one, from the left and from the right`() throws {
+  @Test func `many conditions are joined one by one, on the left and on the right`() throws {
     try onSmallStack { realm in
       let people = realm.objects(Person.self)
       let numbers = Array(0..<20_000)
@@ -62,7 +62,7 @@ import Testing
       #expect(
         ids(people.where { person in (0..<20_000).reduce(person.age < 8) { query, _ in query == true } })
           .count == 8)
-      // Never used.
+      // This query is never used.
       var kept: Query<Bool>?
       _ = people.where { person in
         kept = (0..<50_000).reduce(person.age < 8) { query, _ in !query && person.age > 0 }
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `filters may follow one another`() throws {
+  @Test func `many filters may follow one another`() throws {
     try onSmallStack { realm in
       var people = realm.objects(Person.self)
       for number in 0..<1_000 { people = people.where { $0.age != number + 5 } }

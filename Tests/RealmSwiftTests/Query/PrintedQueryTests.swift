@@ -2,13 +2,13 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Typed queries: what they print, and whom they find.
+/// Typed queries, with the texts that they print and the people that they find.
 @Suite struct PrintedQueryTests {
   private let fixture: QueryFixture
 
   init() throws { fixture = try QueryFixture() }
 
-  /// - Parameter found: the people that are found, by the letters of their names.
+  /// - Parameter found: The people that are found, as the letters of their names.
   private func expect(
     _ text: String, _ arguments: [Any], _ found: String, _ line: SourceLocation = #_sourceLocation,
     _ query: (Query<FixturePerson>) -> Query<Bool>
@@ -19,7 +19,7 @@ import Testing
     #expect(fixture.letters(fixture.people.where(query)) == found, sourceLocation: line)
   }
 
-  @Test func `comparisons with values and with other properties`() {
+  @Test func `comparisons with values and with other properties are printed`() {
     expect("(age == %@)", [30], "A") { $0.age == 30 }
     expect("(age != %@)", [30], "BC") { $0.age != 30 }
     expect("(age < %@)", [30], "C") { $0.age < 30 }
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `truth values, and conditions that are joined`() {
+  @Test func `truth values and joined conditions are printed`() {
     expect("vip == true", [], "AC") { $0.vip }
     expect("vip == false", [], "B") { !$0.vip }
     expect("dog.good == true", [], "A") { $0.dog.good }
@@ -53,7 +53,7 @@ import Testing
     expect("(((age > %@) && (age < %@)) && (id != %@))", [1, 99, 2], "AC") {
       $0.age > 1 && $0.age < 99 && $0.id != 2
     }
-    // The values stand in the order of the text, whatever the order in which the conditions were made.
+    // The values are in the order of the text, whatever the order in which the conditions were made.
     expect("((id == %@) || (age == %@))", [2, 30], "AB") { person in
       let age = person.age == 30
       let id = person.id == 2
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `texts`() {
+  @Test func `conditions on texts are printed`() {
     expect("(name ==[cd] %@)", ["elan"], "C") {
       $0.name.equals("elan", options: [.caseInsensitive, .diacriticInsensitive])
     }
@@ -84,7 +84,7 @@ import Testing
     expect("(name LIKE name)", [], "ABC") { $0.name.like($0.name) }
   }
 
-  @Test func `ranges, and values among others`() {
+  @Test func `conditions on ranges and on sets of values are printed`() {
     expect("((age >= %@) && (age < %@))", [25, 30], "C") { $0.age.contains(25..<30) }
     expect("(age BETWEEN {%@, %@})", [25, 30], "AC") { $0.age.contains(25...30) }
     expect("(score BETWEEN {%@, %@})", [1, 5], "A") { $0.score.contains(1...5) }
@@ -98,7 +98,7 @@ import Testing
     expect("((prefs.@min >= %@) && (prefs.@max <= %@))", [1, 2], "A") { $0.prefs.contains(1...2) }
   }
 
-  @Test func `links and collections`() {
+  @Test func `conditions on links and collections are printed`() {
     let (rex, ida) = (fixture.rex, fixture.ida)
     expect("(dog == %@)", [rex], "A") { $0.dog == rex }
     expect("(dog == %@)", [NSNull()], "B") { $0.dog == nil }
@@ -127,7 +127,7 @@ import Testing
     #expect(fixture.dogs.where { $0.people.count == 3 }.map(\.name) == ["Ida"])
   }
 
-  @Test func `maps and values of any type`() {
+  @Test func `conditions on maps and on values of any type are printed`() {
     expect("(ANY prefs.@allKeys == %@)", ["y"], "A") { $0.prefs.keys == "y" }
     expect("(ANY prefs.@allKeys BEGINSWITH[c] %@)", ["X"], "AC") {
       $0.prefs.keys.starts(with: "X", options: .caseInsensitive)
@@ -147,7 +147,7 @@ import Testing
     expect("(mix[%@] == %@)", ["#any", AnyRealmValue.int(10)], "") { $0.mix["#any"] == .int(10) }
   }
 
-  @Test func `subqueries count the elements of which all of a condition holds`() {
+  @Test func `subqueries count the elements for which all parts of a condition hold`() {
     expect("(SUBQUERY(dogs, $col1, ($col1.age > %@)).@count == %@)", [5, 2], "C") {
       ($0.dogs.age > 5).count == 2
     }
@@ -180,7 +180,7 @@ import Testing
     expect("(address.city != %@)", ["Ulm"], "BC") { $0.address.persistableValue.city != "Ulm" }
   }
 
-  @Test func `stored forms`() {
+  @Test func `conditions on stored forms are printed`() {
     expect("(kind == %@)", [FixtureKind.high], "C") { $0.kind == .high }
     expect("(kind > %@)", [1], "C") { $0.kind.rawValue > 1 }
     expect("(ANY otherKinds == %@)", [FixtureKind.high], "A") { $0.otherKinds == .high }

@@ -1,7 +1,7 @@
 import Foundation
 import RealmSwift
 
-/// Where the person is.
+/// The place of a person.
 final class FixturePlace: EmbeddedObject {
   @Persisted var city: String
   @Persisted var floor: Int?
@@ -9,7 +9,7 @@ final class FixturePlace: EmbeddedObject {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// A place as the program has it.
+/// A place in the program's own type.
 struct FixtureAddress: CustomPersistable, Equatable {
   var city: String
   var floor: Int?
@@ -120,7 +120,7 @@ struct QueryFixture {
     (self.realm, self.rex, self.ida) = (realm, rex, ida)
   }
 
-  /// The people by the letters of their names, in their order.
+  /// The people as the letters of their names, in their order.
   func letters(_ people: some Sequence<FixturePerson>) -> String {
     people.map { ["", "A", "B", "C"][$0.id] }.joined()
   }

@@ -3,7 +3,7 @@ import RealmSwift
 import Testing
 
 extension MisuseTests {
-  @Test("A property that can't be sorted by, added up or compared is told by its name")
+  @Test("A property that can't be sorted by, summed or compared is reported by its name")
   func unfit() {
     for name in ["dog", "dogs", "words", "name", "isMember"] {
       expectStop(["Invalid", "Person.\(name)"]) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Queries of objects")
 struct QueryTests {
-  /// Ann 30 with Rex, Bob 40 without, Élan 25 with Ida twice.
+  /// A realm with Ann, who is 30 and has Rex, Bob, who is 40 and has no dog, and Élan, who is 25 and has Ida twice.
   private func sample() throws -> Realm {
     let realm = try memoryRealm()
     let (rex, ida) = (Dog(value: ["name": "Rex", "weight": 3]), Dog(value: ["name": "Ida", "weight": 7]))
@@ -28,7 +28,7 @@ struct QueryTests {
 
   private func ids(_ results: Results<Person>) -> [Int] { results.map(\.id).sorted() }
 
-  @Test("Comparisons, logic and truth values pick the objects they should")
+  @Test("Comparisons, logic and truth values find the right objects")
   func comparisons() throws {
     let people = try sample().objects(Person.self)
     #expect(ids(people.where { $0.age > 28 && $0.age < 41 }) == [1, 2])
@@ -54,7 +54,7 @@ struct QueryTests {
     #expect(ids(people.where { $0.born > Date(timeIntervalSince1970: 5) }) == [1])
   }
 
-  @Test("The elements of a sort are the same by their places, in whatever order these are asked for")
+  @Test("The elements of sorted results are the same in whatever order their places are asked for")
   func placesOfASort() throws {
     let realm = try memoryRealm()
     var random = SeededGenerator(seed: 31)
@@ -75,14 +75,14 @@ struct QueryTests {
       func expected() -> [Int] {
         model.filter { $0.age >= age }.sorted { left, right in
           if left.age != right.age { return left.age < right.age }
-          // In the order of their making among equals.
+          // Equal objects are in the order in which they were made.
           return left.name != right.name ? left.name > right.name : left.id < right.id
         }.map(\.id)
       }
       let places = [0, 127, 128, 1_023, 1_024, 5, 8_999] + (0..<40).map { _ in random.below(9_000) }
       let people = realm.objects(Person.self).where { $0.age >= age }.sorted(by: sort)
       check(people, expected(), places)
-      // What was put in order goes with a change.
+      // A change ends the order that was computed.
       realm.beginWrite()
       let changed = random.below(9_000)
       realm.object(ofType: Person.self, forPrimaryKey: changed)?.age = age
@@ -92,7 +92,7 @@ struct QueryTests {
     }
   }
 
-  @Test("Null equals null, differs from values, and has no order")
+  @Test("Null equals null, differs from values and has no order")
   func nulls() throws {
     let people = try sample().objects(Person.self)
     #expect(ids(people.where { $0.height == nil }) == [3])
@@ -103,7 +103,7 @@ struct QueryTests {
     #expect(ids(people.where { $0.dog != nil }) == [1, 3])
   }
 
-  @Test("Texts are searched by their bytes, or ignoring case")
+  @Test("Texts are searched by their bytes, or without regard to case")
   func texts() throws {
     let people = try sample().objects(Person.self)
     #expect(ids(people.where { $0.name.contains("n") }) == [1, 3])
@@ -148,7 +148,7 @@ struct QueryTests {
     #expect(people.sorted(by: \.name).map(\.id) == [1, 2, 3])
     #expect(people.sorted(byKeyPath: "height").map(\.id) == [3, 2, 1])
     #expect(people.sorted(byKeyPath: "height", ascending: false).map(\.id) == [1, 2, 3])
-    // The one without a dog is the last.
+    // The person without a dog is the last one.
     #expect(people.sorted(byKeyPath: "dog.name").map(\.id) == [3, 1, 2])
     #expect(
       people.sorted(by: [
@@ -159,7 +159,7 @@ struct QueryTests {
     #expect(people.sorted(byKeyPath: "age").first?.id == 3 && people.sorted(byKeyPath: "age").last?.id == 2)
   }
 
-  @Test("Sums, averages and extremes leave nulls aside")
+  @Test("Sums, averages and extremes ignore nulls")
   func aggregates() throws {
     let realm = try sample()
     let people = realm.objects(Person.self)
@@ -176,7 +176,7 @@ struct QueryTests {
     #expect(realm.object(ofType: Person.self, forPrimaryKey: 1)?.dogs.max(of: \.weight) == 7)
   }
 
-  @Test("Results show what the realm holds now, and a loop what there was when it began")
+  @Test("Results show the present objects of the realm, and a loop shows those at its beginning")
   func liveness() throws {
     let realm = try sample()
     let old = realm.objects(Person.self).where { $0.age > 28 }
@@ -215,7 +215,7 @@ struct QueryTests {
     #expect(realm.objects(Person.self).description.hasPrefix("Results<Person> (\n\t[0] Person {"))
   }
 
-  @Test("Aggregates answer as the type that is asked for")
+  @Test("Aggregates are returned as the requested type")
   func aggregateTypes() throws {
     let realm = try memoryRealm()
     try realm.write { realm.add([Person(id: 1, name: "a", age: 3), Person(id: 2, name: "b", age: 5)]) }

@@ -57,7 +57,7 @@ private class Leaf: Object {
     }
   }
 
-  /// By a property of `next.next`: nil of a leaf that has none.
+  /// The order by a property of `next.next`, from a model. The value is nil for a leaf that has no such link.
   private func model<Value>(
     _ leaves: [Leaf], _ depth: Int, _ ascending: Bool, _ value: (Leaf) -> Value?,
     _ isLess: (Value, Value) -> Bool
@@ -101,7 +101,7 @@ private class Leaf: Object {
   }
 
   @Test(arguments: 0..<2, [40, 600])
-  func `every type is sorted through links as a model has it`(seed: UInt64, count: Int) throws {
+  func `every type is sorted through links as by a model`(seed: UInt64, count: Int) throws {
     var generator = SeededGenerator(seed: seed)
     try fill(&generator, count)
     let hint = "seed \(seed), \(count) leaves,"
@@ -117,7 +117,7 @@ private class Leaf: Object {
     check("decimal", \.decimal, <, hint)
   }
 
-  @Test func `objects without the link come last in ascending order, also by a second descriptor`() throws {
+  @Test func `objects without the link come last in ascending order, even by a second descriptor`() throws {
     try realm.write {
       let leaf = realm.create(Leaf.self, value: ["id": 0, "int": 5])
       let other = realm.create(Leaf.self, value: ["id": 1, "int": 3])

@@ -86,7 +86,7 @@ private class Specimen: Object {
 
   private func ids(_ query: (Query<Specimen>) -> Query<Bool>) -> [Int] { samples.where(query).map(\.id) }
 
-  @Test func `what is optional lies in ranges, and nil in none`() {
+  @Test func `an optional value may be in a range, and nil is in no range`() {
     #expect(ids { $0.int.contains(2...4) } == [2, 3, 4] && ids { $0.int.contains(2..<4) } == [2, 3])
     #expect(ids { $0.int8.contains(2...4) } == [2, 3, 4] && ids { $0.int8.contains(2..<4) } == [2, 3])
     #expect(ids { $0.int16.contains(2...4) } == [2, 3, 4] && ids { $0.int32.contains(2..<4) } == [2, 3])
@@ -103,7 +103,7 @@ private class Specimen: Object {
     #expect(ids { $0.maybeLength.persistableValue.contains(1.5...3) } == [2, 3])
   }
 
-  @Test func `of collections the least and the greatest element lie in a range`() {
+  @Test func `the least and the greatest element of a collection may be in a range`() {
     #expect(ids { $0.ints.contains(1...3) } == [1, 2, 3] && ids { $0.ints.contains(1..<3) } == [1, 2])
     #expect(ids { !$0.ints.contains(1...3) } == [0, 4, 5])
     let day = Date(timeIntervalSince1970: 4)
@@ -142,7 +142,7 @@ private class Specimen: Object {
         && ids { $0.shades.rawValue.count == 2 } == [2, 5])
   }
 
-  @Test func `types of a program are queried by what is stored of them`() {
+  @Test func `types of a program are queried by their stored form`() {
     #expect(
       ids { $0.length.persistableValue == 3 } == [3] && ids { $0.length.persistableValue > 3.5 } == [4, 5])
     #expect(
@@ -165,7 +165,7 @@ private class Specimen: Object {
 
   private func name<Value: _RealmSchemaDiscoverable>(_ type: Value.Type) -> String { "\(type)" }
 
-  @Test func `the types of properties conform to what constraints of programs ask for`() {
+  @Test func `the types of properties conform to the constraints of existing programs`() {
     #expect(name(Bool.self) + name(Int.self) + name(Int8.self) + name(Int16.self) == "BoolIntInt8Int16")
     #expect(
       name(Int32.self) + name(Int64.self) + name(Float.self) + name(Double.self) == "Int32Int64FloatDouble")

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Queries that are texts.
+/// Queries that are given as texts.
 @Suite struct TextQueryTests {
   private let fixture: QueryFixture
   private var people: Results<FixturePerson> { fixture.people }
@@ -13,7 +13,7 @@ import Testing
 
   // MARK: - Formats of NSPredicate
 
-  @Test func `a format finds what the same typed query finds`() {
+  @Test func `a format finds the objects that the same typed query finds`() {
     #expect(letters(people.filter("age > 28 AND age < 41")) == "AB")
     #expect(letters(people.filter("age > %@ AND name BEGINSWITH[c] %@", 28, "b")) == "B")
     #expect(letters(people.filter("%K == %@", "age", 30)) == "A")
@@ -54,7 +54,7 @@ import Testing
     #expect(people.index(matching: "age == %@", 25) == 2 && people.index(matching: "age == 1") == nil)
   }
 
-  @Test func `a format that makes no sense stops the program and says where`() {
+  @Test func `a format that is invalid stops the program and gives the place`() {
     let stops = MisuseTests()
     stops.expectStop(["Invalid query", "FixturePerson", "agee", "age"]) {
       _ = try QueryFixture().people.filter("agee == 1")
@@ -69,7 +69,7 @@ import Testing
 
   // MARK: - Predicates of Foundation
 
-  @Test func `predicates and compounds of them are formats, true or false`() {
+  @Test func `predicates and compounds of them are used like formats`() {
     let old = NSPredicate(format: "age > %@", 28)
     let vip = NSPredicate(format: "vip == %@", argumentArray: [true])
     #expect(letters(people.filter(old)) == "AB")
@@ -94,7 +94,7 @@ import Testing
 
   // MARK: - Realm's query language
 
-  @Test func `a query in Realm's language finds, sorts, makes distinct and cuts off`() throws {
+  @Test func `a query in Realm's language filters, sorts, makes distinct and limits`() throws {
     #expect(letters(try people.query("age > $0 and name BEGINSWITH[c] $1", 28, "b")) == "B")
     #expect(letters(try people.query("dogs.name == 'Ida'")) == "AC")
     #expect(letters(try people.query("ALL dogs.name == 'Ida'")) == "BC")
@@ -107,12 +107,12 @@ import Testing
     #expect(try fixture.dogs.query("@links.FixturePerson.dogs.@count == 3").map(\.name) == ["Ida"])
     let two = try people.query("TRUEPREDICATE SORT(age DESC) LIMIT(2)")
     #expect(two.count == 2 && two.first?.age == 40 && two[1].age == 30)
-    // What is filtered later is what the limit left.
+    // A later filter applies to the objects that the limit has left.
     #expect(letters(two.where { $0.age < 40 }) == "A" && letters(two.where { $0.age < 30 }) == "")
     #expect(letters(two.sorted(by: \.age)) == "AB")
   }
 
-  @Test func `a query in Realm's language that makes no sense throws, and tells where and what was meant`() {
+  @Test func `an invalid query in Realm's language throws an error with the place and the expected text`() {
     func message(_ text: String, _ arguments: Any?...) -> String {
       do {
         _ = try people.query(text, arguments)
@@ -127,7 +127,7 @@ import Testing
 
   // MARK: - Liveness
 
-  @Test func `results of a text are live, and see what a transaction has written so far`() throws {
+  @Test func `results of a text are live, and show the writes of an open transaction`() throws {
     let old = people.filter("ANY dogs.age > 5 OR nums.@sum > 10")
     #expect(letters(old) == "AC")
     try fixture.realm.write {

@@ -57,7 +57,7 @@ private let types: [ObjectBase.Type] = [Sums.self, Everything.self, Dog.self, Pe
         (item.optionalFloat, item.optionalDate, item.optionalInt8) = (1.5, item.date, 1)
       }
       sums.items.append(item)
-      // An object may be in a list twice, and counts twice.
+      // A list may have an object twice, and then counts it twice.
       if generator.chance(20) { sums.items.append(item) }
       sums.itemSet.insert(item)
     }
@@ -112,7 +112,8 @@ private let types: [ObjectBase.Type] = [Sums.self, Everything.self, Dog.self, Pe
   }
 
   @Test(arguments: 0..<12 as Range<UInt64>)
-  func `what is in no realm has the sums, averages and extremes of what is`(seed: UInt64) throws {
+  func `unmanaged collections have the same sums, averages and extremes as managed ones`(seed: UInt64) throws
+  {
     var generator = SeededGenerator(seed: seed)
     let realm = try memoryRealm(types)
     let sums = filled(&generator)
@@ -128,7 +129,7 @@ private let types: [ObjectBase.Type] = [Sums.self, Everything.self, Dog.self, Pe
     #expect(properties(AnyRealmCollection(loose)) == properties(AnyRealmCollection(sums.items)))
   }
 
-  @Test func `nil and NaN are left out, and nothing has no extreme`() throws {
+  @Test func `nil and NaN are left out, and an empty collection has no extreme`() throws {
     let realm = try memoryRealm(types)
     let (sums, empty) = (Sums(value: ["id": 1]), Sums(value: ["id": 2]))
     sums.doubles.append(objectsIn: [.nan, nil, 2, 1])
@@ -150,7 +151,7 @@ private let types: [ObjectBase.Type] = [Sums.self, Everything.self, Dog.self, Pe
   }
 
   @Test(arguments: 0..<4 as Range<UInt64>)
-  func `values are sorted and made distinct, live`(seed: UInt64) throws {
+  func `values are sorted and made distinct, and the results are live`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let realm = try memoryRealm(types)
     let sums = Sums(value: ["id": 1])
@@ -182,7 +183,7 @@ private let types: [ObjectBase.Type] = [Sums.self, Everything.self, Dog.self, Pe
     #expect(up.isInvalidated && up.isEmpty && once.isEmpty)
   }
 
-  @Test func `results of values are found, aggregated and coded as lists of them are`() throws {
+  @Test func `results of values are searched, aggregated and coded like lists of them`() throws {
     let realm = try memoryRealm(types)
     let sums = Sums(
       value: ["id": 1, "ints": [3, 1, 3, 2], "intSet": [5, 4], "intMap": ["b": 1, "a": 2]] as [String: Any])
@@ -205,7 +206,7 @@ private let types: [ObjectBase.Type] = [Sums.self, Everything.self, Dog.self, Pe
 }
 
 extension MisuseTests {
-  @Test func `sums beyond their type, and orders of what is in no realm, stop the program`() {
+  @Test func `sums beyond their type, and the order of unmanaged values, stop the program`() {
     expectStop(["Overflow"]) { _ = Sums(value: ["ints": [Int.max, 1]]).ints.sum() }
     expectStop(["Invalid sum", "Int8"]) { _ = Sums(value: ["bytes": [100, 100]]).bytes.sum() }
     expectStop(["Unmanaged collection", "List<Int>", "sorted"]) { _ = Sums().ints.sorted(ascending: true) }

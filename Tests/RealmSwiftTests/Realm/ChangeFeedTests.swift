@@ -21,7 +21,7 @@ final class FeedPerson: Object {
   override class func propertiesMapping() -> [String: String] { ["name": "full_name"] }
 }
 
-/// Changes of a realm are followed from a token that the file keeps.
+/// Tests that follow the changes of a realm from a token that the file keeps.
 @Suite struct ChangeFeedTests {
   private func configuration(_ path: String, key: Data? = nil) -> Realm.Configuration {
     Realm.Configuration(
@@ -44,7 +44,7 @@ final class FeedPerson: Object {
     try await body(folder.appendingPathComponent("test.realm").path)
   }
 
-  @Test func `a new token is told the objects there are, and then what changes`() async throws {
+  @Test func `a new token is told the existing objects, and then the changes`() async throws {
     try await withPath { path in
       let feed = try write(path) { realm in
         for id in 0..<3 {
@@ -91,7 +91,7 @@ final class FeedPerson: Object {
     }
   }
 
-  @Test func `a token goes on in the next run, and what was not finished is told again`() async throws {
+  @Test func `a token continues in the next run, and unfinished changes are told again`() async throws {
     try await withPath { path in
       func batch(_ acknowledges: Bool) async throws -> [ChangeFeed.Change] {
         let feed = try opened(configuration(path)).changeFeed(since: Self.token)
@@ -153,9 +153,7 @@ final class FeedPerson: Object {
     }
   }
 
-  @Test func `changes of many objects at first are told in parts, and the token moves with the last`()
-    async throws
-  {
+  @Test func `many initial changes are told in parts, and the token moves with the last part`() async throws {
     try await withPath { path in
       let feed = try write(path) { realm in
         for id in 0..<5000 {
@@ -166,7 +164,7 @@ final class FeedPerson: Object {
       }
       var iterator = feed.makeAsyncIterator()
       #expect(try await iterator.next()?.changes.count == 4096)
-      // Nothing is kept yet: the next run begins again.
+      // The token has not moved yet, so the next run begins again.
       var again = feed.makeAsyncIterator()
       #expect(try await again.next()?.changes.count == 4096)
       #expect(try await again.next()?.changes.count == 904)
@@ -175,7 +173,7 @@ final class FeedPerson: Object {
     }
   }
 
-  @Test func `the token moves on past commits that change nothing of the feed's classes`() async throws {
+  @Test func `the token passes commits that change no object of the feed's classes`() async throws {
     try await withPath { path in
       let feed = try write(path) { _ in }
       let task = Task {
@@ -199,7 +197,7 @@ final class FeedPerson: Object {
     }
   }
 
-  @Test func `a feed that was ended is not begun again by one that runs`() async throws {
+  @Test func `a running feed does not restart a token that was ended`() async throws {
     try await withPath { path in
       func add(_ id: Int) throws -> ChangeFeed {
         try write(path) { realm in
@@ -220,7 +218,7 @@ final class FeedPerson: Object {
     }
   }
 
-  @Test func `objects of changes are found in a realm`() async throws {
+  @Test func `a realm finds the objects of changes`() async throws {
     try await withPath { path in
       let feed = try write(path) { realm in
         let person = FeedPerson()
@@ -238,12 +236,12 @@ final class FeedPerson: Object {
     }
   }
 
-  @Test func `a feed ends with an error where a property that it told is gone`() async throws {
+  @Test func `a feed ends with an error if a property that it told is removed`() async throws {
     try await withPath { path in
       let feed = try write(path) { realm in realm.add(FeedPerson()) }
       var iterator = feed.makeAsyncIterator()
       _ = try await iterator.next()
-      // As a newer program does that has no such property.
+      // A newer program without the property does this.
       let database = try Database(path: path)
       try database.write { transaction in
         let table = try #require(try transaction.table("FeedPerson"))
@@ -255,7 +253,7 @@ final class FeedPerson: Object {
     }
   }
 
-  @Test func `a realm that is only read has no feed, nor has a name that is none`() async throws {
+  @Test func `a feed of a read-only realm, or with an invalid name, is refused`() async throws {
     try await withPath { path in
       try write(path) { _ in }
       let realm = try Realm(configuration: configuration(path))

@@ -25,7 +25,7 @@ private func size(_ url: URL) throws -> Int {
     return configuration
   }
 
-  @Test func `a realm is copied with another key or none, and with uncommitted changes`() throws {
+  @Test func `a realm is copied with another key or without one, and with uncommitted changes`() throws {
     let (file, target, plain) = (TemporaryFile(), TemporaryFile(), TemporaryFile())
     let (first, second) = (Data(repeating: 1, count: 64), Data(repeating: 2, count: 64))
     let realm = try Realm(configuration: people(file, key: first))
@@ -62,7 +62,7 @@ private func size(_ url: URL) throws -> Int {
     #expect(try Realm(fileURL: dogs.url).objects(Dog.self).first?.name == "Rex")
   }
 
-  @Test func `a file is compacted on launch where the program says so`() throws {
+  @Test func `a file is compacted on launch if the program says so`() throws {
     let file = TemporaryFile()
     var configuration = try people(file, 6_000)
     try autoreleasing {
@@ -78,13 +78,13 @@ private func size(_ url: URL) throws -> Int {
     try autoreleasing {
       let realm = try Realm(configuration: configuration)
       #expect(realm.objects(Person.self).count == 120)
-      // Open already: nobody is asked.
+      // The file is open already, so the block is not called.
       #expect(try Realm(configuration: configuration) == realm)
       try realm.verify()
     }
     #expect(asked.all.count == 1 && asked.all[0].total == before && asked.all[0].used < before / 2)
     #expect(try size(file.url) < before / 2)
-    // As another process has it open.
+    // The file is also open in another process, which this handle plays.
     let database = try Database(path: file.url.path)
     try autoreleasing { _ = try Realm(configuration: configuration) }
     #expect(asked.all.count == 1)
@@ -93,7 +93,7 @@ private func size(_ url: URL) throws -> Int {
     #expect(asked.all.count <= 2)
   }
 
-  @Test func `a program is not asked about a file that becomes a new realm`() throws {
+  @Test func `the compaction block is not called for a file that becomes a new realm`() throws {
     let file = TemporaryFile()
     try Data().write(to: file.url)
     let asked = Asked()
@@ -106,7 +106,9 @@ private func size(_ url: URL) throws -> Int {
     #expect(asked.all.isEmpty)
   }
 
-  @Test func `a file that can't be compacted is opened as it is, and the question may open realms`() throws {
+  @Test func `a file that can't be compacted is opened as it is, and the compaction block may open realms`()
+    throws
+  {
     let file = TemporaryFile()
     var configuration = try people(file, 3000)
     try autoreleasing {
@@ -118,7 +120,7 @@ private func size(_ url: URL) throws -> Int {
       let other = try? Realm(configuration: Realm.Configuration(fileURL: settings.url, objectTypes: types))
       return other != nil
     }
-    // Nothing can be made beside the file. Root may do so all the same, and then it is compacted.
+    // No file can be made in the folder. The superuser can make one all the same, and then the file is compacted.
     let folder = file.url.deletingLastPathComponent().appendingPathComponent("closed-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let moved = folder.appendingPathComponent("a.realm")
@@ -141,7 +143,7 @@ private func size(_ url: URL) throws -> Int {
     func note(_ total: Int, _ used: Int) { all.append((total, used)) }
   }
 
-  @Test func `no more versions are in use than the configuration allows`() throws {
+  @Test func `the versions in use are not more than the configuration allows`() throws {
     let file = TemporaryFile()
     var configuration = try people(file)
     configuration.maximumNumberOfActiveVersions = 3
@@ -163,7 +165,7 @@ private func size(_ url: URL) throws -> Int {
     #expect(realm.objects(Person.self)[0].age == 9)
   }
 
-  @Test func `ten thousand openings leave no descriptor and no mapping`() throws {
+  @Test func `ten thousand openings leave no descriptor and no mapping behind`() throws {
     let file = TemporaryFile(named: "test-openings")
     let configuration = try people(file, 10)
     let slow = ProcessInfo.processInfo.environment["REALM_SLOW_TESTS"] != nil
@@ -173,7 +175,7 @@ private func size(_ url: URL) throws -> Int {
         #expect(realm.objects(Person.self).count == 10)
       }
     }
-    // Other tests open files meanwhile; of this one nothing is left.
+    // Other tests open files meanwhile, but nothing of this file is left.
     let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
     #expect(!maps.contains("test-openings"))
     let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {

@@ -3,7 +3,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Runs a body on a thread of its own, and answers what it answers.
+/// Runs `body` on a new thread, and returns its result.
 func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
   nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
   let done = DispatchSemaphore(value: 0)
@@ -12,13 +12,13 @@ func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result)
     done.signal()
   }.start()
   done.wait()
-  // The thread that ends keeps nothing of it.
+  // The thread that ends keeps no reference to the result.
   let answer = result!
   result = nil
   return try answer.get()
 }
 
-/// Lets another thread use what may be used by one at a time, or is frozen.
+/// Lets another thread use a value that one thread uses at a time, or that is frozen.
 struct Shared<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }
@@ -39,7 +39,7 @@ struct Shared<Value>: @unchecked Sendable {
     }
   }
 
-  @Test func `frozen objects, collections and realms keep what they showed, on every thread`() throws {
+  @Test func `frozen objects, collections and realms keep their values, on every thread`() throws {
     let realm = try memoryRealm()
     try sample(realm)
     let people = realm.objects(Person.self).filter("age > 4").sorted(byKeyPath: "name")
@@ -80,7 +80,7 @@ struct Shared<Value>: @unchecked Sendable {
     #expect(realm.objects(Person.self).count == 90)
   }
 
-  @Test func `what is frozen thaws to the newest version, and to nothing where it was deleted`() throws {
+  @Test func `a frozen object thaws to the newest version, and to nil if it was deleted`() throws {
     let realm = try memoryRealm()
     try sample(realm)
     let person = try #require(realm.object(ofType: Person.self, forPrimaryKey: 3))
@@ -98,7 +98,7 @@ struct Shared<Value>: @unchecked Sendable {
     #expect(realm.objects(Person.self).freeze().thaw()?.count == 99)
   }
 
-  @Test func `realms that are frozen at one version are equal, and so are their objects`() throws {
+  @Test func `realms that are frozen at the same version are equal, and so are their objects`() throws {
     let realm = try memoryRealm()
     try sample(realm)
     let (one, two) = (realm.freeze(), realm.freeze())
@@ -110,7 +110,7 @@ struct Shared<Value>: @unchecked Sendable {
     #expect(one.freeze() == one)
   }
 
-  @Test func `in a write transaction, what is frozen is the version it began with`() throws {
+  @Test func `an object that is frozen in a write transaction has the version before it`() throws {
     let realm = try memoryRealm()
     try sample(realm)
     try realm.write {
@@ -149,7 +149,7 @@ struct Shared<Value>: @unchecked Sendable {
     return (realm, thing)
   }
 
-  /// Freezes something of an object, empties the object, and reads what was frozen on another thread.
+  /// Freezes a collection of an object, empties the object, and reads the frozen collection on another thread.
   private func frozenText<Frozen>(
     _ freeze: (Collected) -> Frozen, _ text: @escaping @Sendable (Frozen) -> String
   ) throws -> String {
@@ -177,7 +177,7 @@ struct Shared<Value>: @unchecked Sendable {
   @Test func `collections of any type are frozen`() throws {
     #expect(try frozenText({ AnyRealmCollection($0.ints).freeze() }) { "\(Array($0))" } == "[3, 1, 2]")
   }
-  @Test func `what a frozen object holds is frozen`() throws {
+  @Test func `the objects and collections of a frozen object are frozen`() throws {
     let text = try frozenText({ $0.freeze() }) { thing in
       "\(thing.ints.count) \(thing.any.listValue?.count ?? 0) \(thing.numbers.count) \(thing.ints.isFrozen)"
     }

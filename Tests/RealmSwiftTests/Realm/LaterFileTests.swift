@@ -20,7 +20,7 @@ import Testing
     return configuration
   }
 
-  @Test func `a realm that must not be read is not opened`() throws {
+  @Test func `a realm with a feature that forbids reading is not opened`() throws {
     try withTemporaryPath { path in
       let configuration = try make(path, .knownToRead)
       let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a realm that must not be written is read, and begins no transaction`() throws {
+  @Test func `a realm with a feature that forbids writing is read, and begins no transaction`() throws {
     try withTemporaryPath { path in
       let realm = try Realm(configuration: make(path, .knownToWrite))
       #expect(realm.objects(Person.self).count == 1)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `what may be ignored is kept by a realm that changes the schema`() throws {
+  @Test func `a realm that changes the schema keeps an attribute that may be ignored`() throws {
     try withTemporaryPath { path in
       var configuration = try make(path, .ignorable)
       configuration.schemaVersion = 2

@@ -3,7 +3,7 @@ import RealmSwift
 import Testing
 
 extension MisuseTests {
-  @Test("Unknown names, places out of range and values of other types are told")
+  @Test("Unknown names, places out of range and values of other types are reported")
   func arguments() {
     expectStop(["Unknown property", "Person", "agee"]) {
       _ = try Self.realm().objects(Person.self).sorted(byKeyPath: "agee")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Realms")
 struct RealmTests {
-  @Test("What was committed is there when the file is opened again")
+  @Test("Committed objects are there when the file is opened again")
   func reopening() throws {
     let file = TemporaryFile()
     for round in 0..<3 {
@@ -37,7 +37,7 @@ struct RealmTests {
     }
   }
 
-  @Test("A realm's files are removed when nobody has it open")
+  @Test("The files of a realm are removed if nothing has it open")
   func deletion() throws {
     let file = TemporaryFile()
     let beside = [".note", ".management"].map { file.url.path + $0 }
@@ -50,7 +50,7 @@ struct RealmTests {
       let error = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: file.configuration) }
       #expect(error?.code == .alreadyOpen && realm.objects(Person.self).count == 1)
     }
-    // As another process has it open.
+    // The file is also open in another process, which this handle plays.
     let database = try Database(path: file.url.path)
     let error = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: file.configuration) }
     #expect(error?.code == .alreadyOpen && error?.fileURL == file.url)
@@ -62,7 +62,7 @@ struct RealmTests {
     #expect(try !Realm.deleteFiles(for: Realm.Configuration(inMemoryIdentifier: "none")))
   }
 
-  @Test("An error of a program's own has its code and what it was given")
+  @Test("An error that a program makes has its code and its other values")
   func ownErrors() {
     let error = Realm.Error(.fail, userInfo: [NSLocalizedDescriptionKey: "no"])
     #expect(
@@ -99,7 +99,7 @@ struct RealmTests {
     #expect(!Realm.fileExists(for: configuration))
   }
 
-  @Test("A file that does not fit its classes is made anew where that was asked for")
+  @Test("A file that does not fit its classes becomes a new file if the configuration asks for it")
   func deletionForMigration() throws {
     let file = TemporaryFile()
     try makeMisfit(file)
@@ -108,7 +108,7 @@ struct RealmTests {
     #expect(error?.code == .schemaMismatch)
     configuration.deleteRealmIfMigrationNeeded = true
     #expect(configuration != file.configuration)
-    // As another process has it open.
+    // The file is also open in another process, which this handle plays.
     let database = try Database(path: file.url.path)
     let refusal = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
     #expect(refusal?.code == .alreadyOpen)
@@ -122,7 +122,7 @@ struct RealmTests {
     }
   }
 
-  @Test("A seed may be a link, and a file that can't be written; one that does not fit is left out")
+  @Test("A seed may be a symbolic link or a read-only file, and a seed that does not fit is ignored")
   func hardSeeds() throws {
     let (seed, link, file) = (TemporaryFile(), TemporaryFile(), TemporaryFile())
     let files = FileManager.default
@@ -152,7 +152,7 @@ struct RealmTests {
     #expect(try Realm(configuration: configuration).isEmpty)
   }
 
-  @Test("What a link leads to is removed with it, and files of others stay")
+  @Test("The target of a symbolic link is removed with it, and other files stay")
   func linkedDeletion() throws {
     let (file, link) = (TemporaryFile(), TemporaryFile())
     let files = FileManager.default
@@ -166,7 +166,7 @@ struct RealmTests {
     try files.removeItem(atPath: link.url.path + ".management")
   }
 
-  /// A file whose table of Persons fits no class.
+  /// Makes a file whose table of Persons fits no class.
   private func makeMisfit(_ file: TemporaryFile) throws {
     let database = try Database(path: file.url.path)
     try database.write { transaction in
@@ -175,7 +175,7 @@ struct RealmTests {
     database.close()
   }
 
-  @Test("What is left beside a file that is gone is removed too")
+  @Test("Files that a missing realm file has left are removed too")
   func leftovers() throws {
     let file = TemporaryFile()
     try autoreleasing { _ = try Realm(configuration: file.configuration) }
@@ -195,7 +195,7 @@ struct RealmTests {
     }
   }
 
-  @Test("A realm in memory lives while it is open")
+  @Test("A realm in memory exists while it is open")
   func inMemory() throws {
     let name = UUID().uuidString
     let configuration = Realm.Configuration(inMemoryIdentifier: name)
@@ -216,7 +216,7 @@ struct RealmTests {
     #expect(realm.objects(Base.self)[0].id == 3)
   }
 
-  @Test("A wrong key, no key, a file that is no realm and one that is not there are told apart")
+  @Test("A wrong key, no key, a file that is not a realm and a missing file have different errors")
   func refusals() throws {
     let file = TemporaryFile()
     var configuration = file.configuration
@@ -276,7 +276,7 @@ struct RealmTests {
     }
   }
 
-  @Test("A read-only realm reads, also one that lacks a class's table")
+  @Test("A read-only realm can be read, even if it lacks the table of a class")
   func readOnly() throws {
     let file = TemporaryFile()
     try autoreleasing {
@@ -290,7 +290,7 @@ struct RealmTests {
     #expect(realm.objects(Person.self).sum(of: \.age) == 0)
   }
 
-  @Test("An invalidated realm lets its objects go and can be used on")
+  @Test("An invalidated realm releases its objects and can be used again")
   func invalidating() throws {
     let realm = try memoryRealm()
     let person = Person(id: 1, name: "a", age: 1)
@@ -302,7 +302,7 @@ struct RealmTests {
   }
 }
 
-/// Calls `body` on a thread of its own, waits for it, and throws what it throws.
+/// Calls `body` on a new thread, waits for it, and throws its error.
 func onThread(_ body: @escaping @Sendable () throws -> Void) throws {
   final class Outcome: @unchecked Sendable { var error: (any Error)? }
   let outcome = Outcome()

@@ -3,7 +3,7 @@ import RealmSwift
 import RealmTestSupport
 import Testing
 
-/// A chore of a household's list.
+/// A chore in the list of a household.
 class Chore: Object {
   @Persisted(primaryKey: true) var id: ObjectId
   @Persisted var choreName: String
@@ -25,9 +25,9 @@ class Errand: Object {
   @Persisted var owner: String?
 }
 
-/// What programs written for RealmSwift do, call by call, in their order.
+/// Calls of programs that were written for RealmSwift, in their order.
 @Suite struct SampleTests {
-  @Test func `crews with chores and members are kept and found`() throws {
+  @Test func `crews with chores and members are stored and found`() throws {
     let realm = try Realm(
       configuration: Realm.Configuration(inMemoryIdentifier: "crews", objectTypes: [Chore.self, Crew.self]))
     let crew = Crew(value: ["crewName": "Kitchen"])
@@ -43,7 +43,7 @@ class Errand: Object {
     #expect(realm.objects(Crew.self).where { $0.crewName == "Kitchen" }.first?.members.first == "Ada")
   }
 
-  @Test @MainActor func `a realm is copied to a file of its own, which goes its own way`() throws {
+  @Test @MainActor func `a realm is copied to another file, which then changes independently`() throws {
     func addExampleData(config: Realm.Configuration) -> Realm {
       let localConfig = config
       let localRealm = try! Realm(configuration: localConfig)

@@ -3,14 +3,14 @@ import Realm
 import RealmSwift
 import Testing
 
-/// Code as it is written for RealmSwift, by its names, labels and types, where no other test has it.
+/// Code that is written for RealmSwift, with its names, labels and types. Only code that no other test has is here.
 @Suite struct SurfaceTests {
   @Test func `update policies are those of RealmSwift`() {
     let policies: [Realm.UpdatePolicy] = [.error, .all, .modified]
     #expect(policies.map(\.rawValue) == [1, 2, 3])
   }
 
-  @Test func `errors are told apart by case, by code, as Realm.Error and as NSError`() throws {
+  @Test func `errors are told apart by case and code, as Realm.Error and as NSError`() throws {
     let expected: [(Realm.Error.Code, Realm.Error.Code, Int)] = [
       (.fail, Realm.Error.fail, 1), (.fileAccess, Realm.Error.fileAccess, 2),
       (.filePermissionDenied, Realm.Error.filePermissionDenied, 3), (.fileExists, Realm.Error.fileExists, 4),
@@ -27,7 +27,7 @@ import Testing
         #expect(error.localizedDescription == "it failed")
       }
     }
-    // A folder where a file is to be.
+    // There is a folder at the path of the file.
     let folder = FileManager.default.temporaryDirectory
     do {
       _ = try Realm(fileURL: folder)
@@ -47,7 +47,7 @@ import Testing
     #expect(opened(folder.appendingPathComponent("none-\(UUID()).realm")) == .fileNotFound)
   }
 
-  @Test func `a configuration is made by all its labels, and keeps what it was given`() throws {
+  @Test func `a configuration is made with all its labels, and keeps all its values`() throws {
     let file = TemporaryFile()
     let configuration = Realm.Configuration(
       fileURL: file.url, inMemoryIdentifier: nil, syncConfiguration: nil, encryptionKey: nil, readOnly: false,

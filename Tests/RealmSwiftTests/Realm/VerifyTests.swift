@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("Damage is thrown before anything stops, and names the file and the part")
+  @Test("Damage is thrown before anything stops the program, and the error names the file and the part")
   func damaged() throws {
     let file = TemporaryFile()
     try autoreleasing {
@@ -40,7 +40,7 @@ import Testing
       try realm.verify()
       Issue.record("nothing is thrown")
     } catch Realm.Error.invalidDatabase {
-      // As named below.
+      // The error has the names that are checked below.
     }
     do {
       try realm.verify()

@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-// What generic code writes.
+// Functions as generic code has them.
 private func draft<T: Object>(_ type: T.Type) -> T { T() }
 private func drawn<T: Object>(_ type: T.Type) -> T { type.init() }
 private func part<T: EmbeddedObject>(_ type: T.Type) -> T { T() }
@@ -17,7 +17,7 @@ extension Fixture {
   static func fixture() -> Self { Self() }
 }
 
-// All forms of classes.
+// Classes of all forms.
 private class PlainMade: Object, Fixture {
   @Persisted var x = 5
   class func fresh() -> Self { Self() }
@@ -80,7 +80,7 @@ private class Piece: EmbeddedObject { @Persisted var x = 2 }
     #expect(Set(Store<PlainMade>().many(3).map { ObjectIdentifier($0) }).count == 3)
   }
 
-  @Test func `a type that is known when the program runs makes its own objects`() throws {
+  @Test func `a type that is known only at run time makes its own objects`() throws {
     let types: [Object.Type] = [PlainMade.self, Below.self, WithOverride.self, Coded.self, Generic<Int>.self]
     for type in types {
       #expect(Swift.type(of: dynamic(type)) == type && Swift.type(of: type.init(value: [:])) == type)
@@ -94,7 +94,7 @@ private class Piece: EmbeddedObject { @Persisted var x = 2 }
     #expect(realm.objects(Below.self).first?.y == 11)
   }
 
-  @Test func `code that names a class calls the class's own initializers`() {
+  @Test func `code that names a class calls the initializers of that class`() {
     #expect(
       PlainMade().x == 5 && WithOverride().own == 3 && WithOverride(x: 1).x == 1
         && WithDesignated(x: 2).x == 2)

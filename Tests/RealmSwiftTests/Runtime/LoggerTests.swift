@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct LoggerTests {
-  @Test func `a logger is told what realms do, at its level and below`() throws {
+  @Test func `a logger gets the messages of realms at its level and below`() throws {
     let told = Mutex<[(LogLevel, String)]>([])
     let logger = Logger(
       level: .info, logFunction: { level, message in told.withLock { $0.append((level, message)) } })

@@ -2,7 +2,7 @@ import Foundation
 @_spi(Testing) import RealmSwift
 import Testing
 
-/// What stops a program is tried on threads that end where it would stop.
+/// Tests of misuse that stops a program. Each runs on a thread that ends where the program would stop.
 @Suite("Misuse", .serialized)
 final class MisuseTests {
   final class Stop: @unchecked Sendable {
@@ -13,7 +13,7 @@ final class MisuseTests {
   /// There is one handler of errors at a time.
   private static let gate = NSLock()
 
-  /// The message that `body` stops with; empty when it does not.
+  /// The message with which `body` stops; empty if it does not stop.
   func stop(_ body: @escaping @Sendable () throws -> Void) -> String {
     Self.gate.withLock { stopped(body) }
   }
@@ -23,7 +23,7 @@ final class MisuseTests {
     _setProgrammerErrorHandler { name, reason in
       stop.message = "\(name): \(reason)"
       stop.done.signal()
-      // What the thread holds is left as it is: nobody waits for it.
+      // The objects of the thread stay as they are, because no other thread waits for them.
       while true { Thread.sleep(forTimeInterval: 1000) }
     }
     defer { _setProgrammerErrorHandler(nil) }

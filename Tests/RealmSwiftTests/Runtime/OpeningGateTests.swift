@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 extension MisuseTests {
-  @Test func `files whose migrations open one another stop, on one thread and on two`() throws {
+  @Test func `files whose migrations open each other stop the program, on one thread and on two`() throws {
     let (first, second) = (TemporaryFile(), TemporaryFile())
     for file in [first, second] { try onThread { _ = try Realm(configuration: file.of(Hamster.self)) } }
     @Sendable func configuration(_ file: TemporaryFile, _ block: @escaping MigrationBlock)
@@ -22,7 +22,7 @@ extension MisuseTests {
         configuration: configuration(plain) { _, _ in _ = try? Realm(configuration: plain.of(Hamster.self)) })
     }
     expectStop(["Don't open", "inside its own migrationBlock", "in a circle"]) {
-      // Each is in its block before it opens the other's file.
+      // Each thread is in its block before it opens the other file.
       let isInside = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       Thread {
         _ = try? Realm(
@@ -39,7 +39,7 @@ extension MisuseTests {
           _ = try? Realm(configuration: second.of(Hamster.self))
         })
     }
-    // Others are not kept waiting.
+    // Other files can still be opened.
     #expect(throws: Never.self) { _ = try memoryRealm([Hamster.self]) }
   }
 }

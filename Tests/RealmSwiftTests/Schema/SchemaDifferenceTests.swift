@@ -3,7 +3,7 @@ import RealmSwift
 import Testing
 
 @Suite struct SchemaDifferenceTests: PetFileTests {
-  @Test func `what needs a migration says what, whatever the version`() throws {
+  @Test func `a difference that needs a migration is described, whatever the version`() throws {
     let file = TemporaryFile()
     try makePets(file)
     let before = try Data(contentsOf: file.url)

@@ -3,7 +3,7 @@ import RealmSwift
 import Testing
 
 @Suite struct SchemaTests {
-  @Test("A realm tells of its classes, and an object of its own")
+  @Test("A realm describes its classes, and an object describes its own")
   func schema() throws {
     let realm = try memoryRealm([ClassTests.Film.self, ClassTests.Remake.self])
     #expect(realm.schema.objectSchema.map(\.className) == ["Movie", "Remake"])
@@ -31,7 +31,7 @@ import Testing
         && film["id"]?.isMap == false)
   }
 
-  @Test func `schemas tell of classes and properties`() throws {
+  @Test func `schemas describe classes and properties`() throws {
     let realm = try memoryRealm([Dog.self, Person.self])
     let schema: Schema = realm.schema
     let dog: ObjectSchema = try #require(schema["Dog"])

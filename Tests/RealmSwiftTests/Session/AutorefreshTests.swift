@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func `a realm of a queue moves on when another thread has committed, unless it is told not to`()
+  @Test func `a realm of a queue advances when another thread has committed, unless autorefresh is off`()
     throws
   {
     let configuration = try memoryRealm().configuration
@@ -31,7 +31,7 @@ import Testing
     withExtendedLifetime(kept) {}
   }
 
-  @Test func `a realm of a thread without a run loop stays where it is`() throws {
+  @Test func `a realm of a thread without a run loop keeps its version`() throws {
     let configuration = try memoryRealm().configuration
     try onThread {
       let realm = try Realm(configuration: configuration)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a realm of a thread with a run loop moves on when the loop turns`() throws {
+  @Test func `a realm of a thread with a run loop advances when the loop turns`() throws {
     let configuration = try memoryRealm().configuration
     let count = try onThread {
       let (started, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -71,7 +71,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test func `a realm of an actor moves on between suspensions`() async throws {
+  @Test func `a realm of an actor advances between suspensions`() async throws {
     let configuration = Realm.Configuration(
       inMemoryIdentifier: UUID().uuidString, objectTypes: [Person.self, Dog.self])
     let actor = RealmActor(configuration)
@@ -86,7 +86,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test func `a frozen realm never moves`() throws {
+  @Test func `a frozen realm never advances`() throws {
     let realm = try memoryRealm()
     let frozen = realm.freeze()
     #expect(!frozen.autorefresh && !frozen.refresh())
@@ -94,7 +94,7 @@ import Testing
     #expect(frozen.objects(Person.self).isEmpty)
   }
 
-  @Test func `a realm whose queue is not served closes when it is let go of`() throws {
+  @Test func `a realm whose queue is suspended closes when it is released`() throws {
     let configuration = try memoryRealm().configuration
     let queue = DispatchQueue(label: "stopped")
     var realm: Shared<Realm>? = try queue.sync {
@@ -104,7 +104,7 @@ import Testing
     queue.suspend()
     try write(configuration, 1)
     realm = nil
-    // What was in memory only is gone with the last realm.
+    // The content of an in-memory realm is lost with the last realm.
     #expect(try Realm(configuration: configuration).isEmpty)
     queue.resume()
   }

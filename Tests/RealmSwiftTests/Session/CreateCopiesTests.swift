@@ -34,7 +34,7 @@ private let types: [ObjectBase.Type] = [Toy.self, Tag.self, Part2.self, ToyBox.s
 @Suite struct CreateCopiesTests {
   private func toy(_ name: String) -> Toy { Toy(value: ["name": name]) }
 
-  @Test func `create copies objects in its value that are in no realm, wherever they stand`() throws {
+  @Test func `create copies unmanaged objects in its value, wherever they are`() throws {
     let realm = try memoryRealm(types)
     let shapes: [(String, (Toy) -> Any, (ToyBox) -> Toy?)] = [
       ("best", { $0 }, { $0.best }),
@@ -80,7 +80,7 @@ private let types: [ObjectBase.Type] = [Toy.self, Tag.self, Part2.self, ToyBox.s
       #expect(box.best?.isSameObject(as: mine) == true && box.toys[0].isSameObject(as: mine))
       #expect(box.map["m"]??.isSameObject(as: mine) == true)
       #expect(box.toys[1].realm == realm && box.toys[1].name == "theirs")
-      // One object is copied once for a value.
+      // One object in a value is copied once.
       #expect(box.toys[1].isSameObject(as: box.toys[2]))
       #expect(box.any.object(Toy.self)?.isSameObject(as: box.toys[1]) == true)
     }
@@ -103,7 +103,7 @@ private let types: [ObjectBase.Type] = [Toy.self, Tag.self, Part2.self, ToyBox.s
     #expect(one.realm == nil && two.realm == nil && realm.objects(Toy.self).count == 4)
   }
 
-  @Test func `an object given by its key updates the one that is there`() throws {
+  @Test func `an object that is given by its key updates the existing object`() throws {
     let realm = try memoryRealm(types)
     let inner = ToyBox(value: ["id": 2, "best": toy("a")] as [String: Any])
     try realm.write {

@@ -3,7 +3,7 @@ import RealmSwift
 import RealmTestSupport
 import Testing
 
-/// Handles of deleted objects in realms that keep their values.
+/// Handles of deleted objects, in realms that keep the values of deleted objects.
 @Suite struct DeletedValuesTests {
   private func configuration(_ types: [ObjectBase.Type]) -> Realm.Configuration {
     var configuration = Realm.Configuration(
@@ -35,7 +35,7 @@ import Testing
     #expect(person.dogs.filter("name == 'Rex'").isEmpty)
   }
 
-  @Test func `an object that its own realm deletes answers with what it held before`() throws {
+  @Test func `an object that its own realm deletes has the values that it had before`() throws {
     let (realm, person) = try people()
     let other = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
     let words = person.words
@@ -48,15 +48,12 @@ import Testing
     }
     expectLast(person, name: "Bea")
     #expect(words.isEmpty && Array(words).isEmpty)
-    // Later versions change nothing of it.
+    // Later versions do not change the handle.
     try realm.write { realm.add(Person(id: 2, name: "Cid", age: 1)) }
     expectLast(other, name: "Bea")
   }
 
-  @Test
-  func `an object that another thread deletes answers with what it held when its realm was refreshed last`()
-    throws
-  {
+  @Test func `an object that another thread deletes has the values of its realm's last refresh`() throws {
     let (realm, person) = try people()
     let configuration = realm.configuration
     try onThread {
@@ -67,11 +64,11 @@ import Testing
     #expect(person.name == "Ann" && person.words.count == 2)
     realm.refresh()
     expectLast(person)
-    // No handle has shown the version in between.
+    // No handle has shown the version between the two.
     #expect(realm.objects(Person.self).isEmpty)
   }
 
-  @Test func `to begin a transaction refreshes, too, and values are copied then`() throws {
+  @Test func `the beginning of a transaction also refreshes the realm, and copies the values`() throws {
     let (realm, person) = try people()
     let configuration = realm.configuration
     try onThread {
@@ -99,7 +96,7 @@ import Testing
     #expect(person.isInvalidated && person.age == 31)
   }
 
-  @Test func `an embedded object that goes with its parent has what it held when the transaction began`()
+  @Test func `an embedded object that goes with its parent has the values of the transaction's beginning`()
     throws
   {
     let realm = try Realm(
@@ -117,13 +114,13 @@ import Testing
       #expect(home.residents.isEmpty && home.rooms.isEmpty)
       let made = household.home
       household.home = nil
-      // It has not been there in any version.
+      // The object has not been in any version.
       #expect(made?.street == "")
     }
     #expect(home.street == "A" && room.name == "kitchen" && home.residents.isEmpty)
   }
 
-  @Test func `what a handle of a deleted object holds pins no version`() throws {
+  @Test func `a handle of a deleted object pins no version`() throws {
     var configuration = configuration([Person.self, Dog.self])
     configuration.maximumNumberOfActiveVersions = 2
     let realm = try Realm(configuration: configuration)
@@ -131,7 +128,7 @@ import Testing
     let people = Array(realm.objects(Person.self))
     let other = configuration
     for id in 0..<20 {
-      // Each refused where handles kept the versions that they show.
+      // Each write would be refused if handles kept the versions that they show.
       try onThread {
         let realm = try Realm(configuration: other)
         try realm.write { realm.delete(realm.objects(Person.self).where { $0.id == id }) }
@@ -141,7 +138,8 @@ import Testing
     #expect(people.map(\.name) == (0..<20).map(String.init))
   }
 
-  @Test func `objects are written, and read where their realm was invalidated, as without`() {
+  @Test
+  func `a write to a deleted object, or a read in an invalidated realm, is refused as without the setting`() {
     MisuseTests().expectStop(["Invalidated object", "Person.name", "was deleted"]) {
       let (realm, person) = try people()
       try realm.write {
@@ -163,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `a file has the setting or not`() throws {
+  @Test func `all realms of a file have the same setting`() throws {
     let (realm, _) = try people()
     var other = realm.configuration
     other.keepsDeletedValues = false
@@ -175,8 +173,10 @@ import Testing
     }
   }
 
-  /// Random deletions by two threads, against values noted before.
-  @Test(arguments: [1, 2, 3] as [UInt64]) func `each handle has what its row held last`(seed: UInt64) throws {
+  /// Two threads make random deletions. The test compares the handles with values that it noted before.
+  @Test(arguments: [1, 2, 3] as [UInt64]) func `each handle has the last values of its row`(seed: UInt64)
+    throws
+  {
     var random = SeededGenerator(seed: seed)
     let realm = try Realm(configuration: configuration([Person.self, Dog.self]))
     let configuration = realm.configuration

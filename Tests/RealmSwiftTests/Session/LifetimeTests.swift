@@ -4,13 +4,13 @@ import Testing
 
 @Suite("Lifetimes", .serialized)
 struct LifetimeTests {
-  /// What outlives the thread that made it.
+  /// Objects that outlive the thread that made them.
   private final class Kept: @unchecked Sendable {
     var things: [Any] = []
     var reads = 0
   }
 
-  /// Open descriptors of a file and of what stands beside it. Other tests have others open.
+  /// The number of open descriptors of a file and of the files beside it. Other tests have other descriptors open.
   private func descriptors(_ url: URL) -> Int {
     let folder = "/proc/self/fd/"
     let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -24,7 +24,7 @@ struct LifetimeTests {
       .filter { $0.contains(url.lastPathComponent) }.count
   }
 
-  @Test("A realm that goes in its write transaction takes back what it wrote, and lets others write")
+  @Test("A realm that is released in its write transaction cancels it, and lets others write")
   func droppedInTransaction() throws {
     let file = TemporaryFile()
     let configuration = file.configuration
@@ -47,7 +47,7 @@ struct LifetimeTests {
     #expect(realm.objects(Node.self).where { $0.note == "changed" }.isEmpty)
   }
 
-  @Test("Objects keep their realm, in whatever order things go, and on whatever thread")
+  @Test("Objects keep their realm, whatever the order and the thread in which references are released")
   func orders() throws {
     let file = TemporaryFile()
     let configuration = file.configuration
@@ -85,7 +85,7 @@ struct LifetimeTests {
     #expect(realm.objects(Node.self).count == 2)
   }
 
-  @Test("Who opens a realm again gets what an object alone has kept open")
+  @Test("A realm that is opened again is the one that an object alone has kept open")
   func openedAgain() throws {
     let file = TemporaryFile()
     let configuration = file.configuration
@@ -110,7 +110,7 @@ struct LifetimeTests {
     }
   }
 
-  @Test("A realm is opened while another thread lets go of the last object that keeps it open")
+  @Test("A realm is opened while another thread releases the last object that keeps it open")
   func openedWhileItGoes() throws {
     let file = TemporaryFile()
     let configuration = file.configuration
@@ -134,7 +134,7 @@ struct LifetimeTests {
     #expect(mappings(file.url) == 0)
   }
 
-  @Test("Objects of other threads are compared, and asked for their realm, while these use it")
+  @Test("Objects of other threads are compared and asked for their realm while those threads use it")
   func compared() throws {
     let file = TemporaryFile()
     let configuration = file.configuration
@@ -173,7 +173,7 @@ struct LifetimeTests {
     #expect(mappings(file.url) == 0)
   }
 
-  @Test("Unmanaged and managed objects go when nobody holds them")
+  @Test("Unmanaged and managed objects are freed without references")
   func counting() throws {
     let name = UUID().uuidString
     let before = Counted.Token.alive
@@ -274,14 +274,14 @@ struct LifetimeTests {
     }
   }
 
-  @Test("Refreshing answers whether what was read has changed")
+  @Test("A refresh returns whether the realm has changed")
   func refreshing() throws {
     let realm = try memoryRealm()
     #expect(!realm.refresh())
     #expect(realm.objects(Node.self).isEmpty && !realm.refresh())
   }
 
-  @Test("A realm is one, whatever path leads to it")
+  @Test("All paths to a file lead to one realm")
   func paths() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     let (real, link) = (folder.appendingPathComponent("real"), folder.appendingPathComponent("link"))

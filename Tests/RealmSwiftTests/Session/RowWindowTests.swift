@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealmSwift
 
-/// Values read through a window, against those read from the table.
+/// Tests that compare values read through a window with values read from the table.
 @Suite struct RowWindowTests {
   private static let schema = TableSchema(
     "Row",
@@ -15,7 +15,7 @@ import Testing
       Column("short", .string),
     ])
 
-  /// Rows of which the third in each thousand has a long text, and some are removed.
+  /// Adds rows, of which the third in each thousand has a long text, and removes some of them.
   private func fill(_ database: Database, count: Int, removing: Int, _ random: inout SeededGenerator) throws {
     try database.write { transaction in
       let table = try transaction.createTable(Self.schema)
@@ -35,12 +35,13 @@ import Testing
       for key in keys where removing > 0 && Int.random(in: 0..<removing, using: &random) == 0 {
         try table.remove(key)
       }
-      // Rows that were there before have its default.
+      // The rows that existed before have the default of the new column.
       try table.addColumn(Column("added", .int64, isOptional: true))
     }
   }
 
-  /// Whether a value is the table's, through the window and, where it is decoded, at once, which is counted.
+  /// True if a value read through the window is the value of the table. The values that the window decodes at once are
+  /// also compared and counted.
   private func compare(
     _ table: Table, _ window: inout RowWindow, _ column: Int, _ key: UInt64,
     _ plain: inout (numbers: Int, texts: Int)
@@ -68,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first], [0, 2, 50])
-  func `what is read in any order is what the table holds`(key: [UInt8]?, removing: Int) throws {
+  func `a window reads the values of the table, in any order`(key: [UInt8]?, removing: Int) throws {
     try withTemporaryPath { path in
       var random = SeededGenerator(seed: UInt64(removing) + 7)
       let database = try Database(path: path, options: .init(encryptionKey: key))
@@ -79,7 +80,8 @@ import Testing
       var key: UInt64 = 0
       var plain = (numbers: 0, texts: 0)
       for walk in 0..<40 {
-        // Walks of some columns, by small steps and large ones, forward and back, now and then to a row twice.
+        // Each walk reads some columns, with small and large steps, forward and backward, and sometimes reads a row
+        // twice.
         let columns = (0..<Int.random(in: 1...4, using: &random)).map { _ in
           table.schema.columns.indices.randomElement(using: &random)!
         }
@@ -98,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a window on another table forgets the one before`() throws {
+  @Test func `a window of another table forgets the table before`() throws {
     try withTemporaryPath { path in
       let database = try Database(path: path)
       try database.write { transaction in

@@ -45,7 +45,7 @@ extension MisuseTests {
     }
   }
 
-  @Test("A deleted object tells what was asked of it")
+  @Test("A read of a deleted object is reported with its property")
   func deleted() {
     expectStop(["Invalidated object", "Person.name"]) {
       let realm = try Self.realm()
@@ -61,7 +61,7 @@ extension MisuseTests {
     }
   }
 
-  @Test("Objects and realms stay where they were opened")
+  @Test("Objects and realms can be used only on the thread that opened them")
   func threads() {
     expectStop(["Wrong thread"]) {
       nonisolated(unsafe) let realm = try Self.realm()
@@ -74,10 +74,10 @@ extension MisuseTests {
     }
   }
 
-  /// What outlives the thread that made it.
+  /// An object that outlives the thread that made it.
   private final class Kept: @unchecked Sendable { var person: Person? }
 
-  @Test("What a thread that ended has left behind belongs to no later thread")
+  @Test("An object of a thread that has ended belongs to no later thread")
   func laterThreads() throws {
     let (file, kept) = (TemporaryFile(), Kept())
     let configuration = file.configuration
@@ -86,7 +86,7 @@ extension MisuseTests {
       try realm.write { kept.person = realm.create(Person.self, value: [1, "Ann"]) }
     }
     for round in 0..<10 {
-      // The system gives handles of threads again once they have ended.
+      // The system may give the handle of a thread again after the thread has ended.
       Thread.sleep(forTimeInterval: 0.02)
       try onThread {
         let realm = try Realm(configuration: configuration)
@@ -114,7 +114,7 @@ extension MisuseTests {
     }
   }
 
-  @Test func `who commits a transaction that went with its realm is told so`() {
+  @Test func `a commit of a transaction that ended with its realm is reported`() {
     expectStop(["Not in a write transaction", "to commit", "last reference to its realm", "variable"]) {
       let file = TemporaryFile()
       try Realm(configuration: file.of(Hamster.self)).beginWrite()
@@ -125,7 +125,7 @@ extension MisuseTests {
     }
   }
 
-  @Test func `objects are deleted in a transaction only, also where all of them are invalid`() {
+  @Test func `objects are deleted only in a transaction, even if all of them are invalid`() {
     for isList in [true, false] {
       expectStop(["Not in a write transaction", "delete"]) {
         let realm = try memoryRealm([Hamster.self])

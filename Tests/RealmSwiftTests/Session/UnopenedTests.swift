@@ -10,7 +10,7 @@ private class OtherPerson: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// What opening a realm answers where there is none, and what it leaves behind: nothing.
+/// Tests of attempts to open a file that is not a realm. They check the error, and that no file is left behind.
 @Suite struct UnopenedTests {
   private static func configuration(
     _ path: String, _ key: [UInt8]? = nil, readOnly: Bool = false, seed: String? = nil
@@ -20,7 +20,7 @@ private class OtherPerson: Object {
       objectTypes: [Person.self, Dog.self], seedFilePath: seed.map { URL(filePath: $0) })
   }
 
-  /// - Parameter word: something that the message says.
+  /// - Parameter word: A word in the message of the error.
   private func expect(
     _ code: Realm.Error.Code, _ path: String, _ word: String, key: [UInt8]? = nil, seed: String? = nil,
     readOnly: [Bool] = [false, true]
@@ -63,7 +63,7 @@ private class OtherPerson: Object {
     }
   }
 
-  @Test func `a wrong key, none, and one too many leave the file alone`() throws {
+  @Test func `a wrong key and a missing key leave the file unchanged`() throws {
     try withTemporaryPath { path in
       try autoreleasing {
         let realm = try Realm(configuration: Self.configuration(path, Keys.first))
@@ -95,7 +95,7 @@ private class OtherPerson: Object {
     }
   }
 
-  @Test func `a path below a file, a folder at the path, and a missing one`() throws {
+  @Test func `a path below a file, a folder at the path and a missing folder are reported`() throws {
     try withTemporaryPath { path in
       try Data("a file".utf8).write(to: URL(filePath: path))
       let folder = path + ".folder"
@@ -118,7 +118,7 @@ private class OtherPerson: Object {
     }
   }
 
-  @Test func `a seed that is no realm is not copied, and no folder is made for it`() throws {
+  @Test func `a seed that is not a realm is not copied, and no folder is made for it`() throws {
     try withTemporaryPath { path in
       let target = path + ".new"
       try Data(Self.original).write(to: URL(filePath: path))
@@ -135,7 +135,8 @@ private class OtherPerson: Object {
   }
 
   @Test(arguments: [nil, Keys.first])
-  func `a realm whose nodes are damaged leaves nothing, though it was cleanly closed`(key: [UInt8]?) throws {
+  func `a realm with damaged nodes leaves no other file, even if it was cleanly closed`(key: [UInt8]?) throws
+  {
     try withTemporaryPath { path in
       try autoreleasing {
         let realm = try Realm(configuration: Self.configuration(path, key))
@@ -146,7 +147,7 @@ private class OtherPerson: Object {
       for place in 8192..<bytes.count { bytes[place] ^= 0x55 }
       try bytes.write(to: URL(filePath: path))
       try expect(.invalidDatabase, path, "is damaged", key: key)
-      // What was there stays.
+      // A folder that was there before stays.
       try FileManager.default.createDirectory(
         atPath: path + ".management", withIntermediateDirectories: false)
       try expect(.invalidDatabase, path, "is damaged", key: key)
@@ -155,7 +156,7 @@ private class OtherPerson: Object {
     }
   }
 
-  @Test func `classes that do not fit leave nothing beside a file that had nothing there`() throws {
+  @Test func `classes that do not fit leave no file beside a file that had none`() throws {
     try withTemporaryPath { path in
       try autoreleasing {
         let realm = try Realm(configuration: Self.configuration(path))
@@ -173,7 +174,7 @@ private class OtherPerson: Object {
     }
   }
 
-  /// The same where what is looked at is around another path.
+  /// Checks an error in the same way, with the files around another path.
   private func expect(
     _ code: Realm.Error.Code, _ path: String, _ word: String, seed: String, below place: String
   ) throws {
@@ -185,7 +186,7 @@ private class OtherPerson: Object {
     #expect(try FolderListing(around: place) == before)
   }
 
-  @Test func `a seed whose nodes are damaged leaves nothing, and a whole one makes the folders it needs`()
+  @Test func `a seed with damaged nodes leaves no file, and a whole seed makes the folders that it needs`()
     throws
   {
     try withTemporaryPath { path in

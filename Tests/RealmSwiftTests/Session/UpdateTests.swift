@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Updates")
 struct UpdateTests {
-  @Test("An update reaches every nested object, and changes what was given only")
+  @Test("An update reaches every nested object, and changes only the given properties")
   func nested() throws {
     let realm = try memoryRealm()
     try realm.write {
@@ -20,7 +20,7 @@ struct UpdateTests {
     #expect(realm.objects(Node.self).count == 3)
   }
 
-  @Test("An update that does not give a link leaves it, and adds no object of its default")
+  @Test("An update without a value for a link leaves the link, and adds no object for its default")
   func defaultLinks() throws {
     let realm = try memoryRealm()
     try realm.write {
@@ -36,7 +36,7 @@ struct UpdateTests {
     #expect(realm.objects(Dog.self).map(\.name).sorted() == ["default", "own"])
   }
 
-  @Test("Two objects with one primary key become one row, in a circle too")
+  @Test("Two objects with one primary key become one row, even in a circle")
   func twice() throws {
     let realm = try memoryRealm()
     let (first, second, other) = (Node("x", note: "1"), Node("x", note: "2"), Node("y"))
@@ -58,7 +58,7 @@ struct UpdateTests {
       other.note == "4" && other.others.isEmpty && Array(first.previous).map(\.key).sorted() == ["x", "y"])
   }
 
-  @Test("Nil is one primary key among others")
+  @Test("Nil is a primary key like any other")
   func nilKey() throws {
     let realm = try memoryRealm()
     try realm.write {
@@ -74,7 +74,7 @@ struct UpdateTests {
     #expect(realm.object(ofType: ShortKeyed.self, forPrimaryKey: Int8(3)) == nil)
   }
 
-  @Test("Primary keys are told apart by their bytes")
+  @Test("Primary keys are compared by their bytes")
   func keyBytes() throws {
     let realm = try memoryRealm()
     let keys = ["\u{e9}", "e\u{301}", "", "\0", "a\0b", "a", "👩‍👩‍👧", String(repeating: "x", count: 5000)]
@@ -93,7 +93,7 @@ struct UpdateTests {
     }
   }
 
-  @Test("Creating copies objects of another realm, and what they link to")
+  @Test("A create copies objects of another realm, with the objects that they link to")
   func otherRealm() throws {
     let (realm, other) = (try memoryRealm(), try memoryRealm())
     try other.write {
@@ -112,13 +112,13 @@ struct UpdateTests {
     #expect(source.realm == other && other.objects(Node.self).count == 3)
   }
 
-  @Test("An array gives the stored properties in their order, leaving those that are computed aside")
+  @Test("The elements of an array are the stored properties in their order, without computed ones")
   func arrays() throws {
     let target = Target(value: ["a", 3])
     #expect(target.name == "a" && target.count == 3)
   }
 
-  @Test("What is added in a transaction that is cancelled is invalid with its lists and linking objects")
+  @Test("An object added in a cancelled transaction is invalid, with its lists and linking objects")
   func cancelled() throws {
     let realm = try memoryRealm()
     let kept = Node("kept")
@@ -149,7 +149,7 @@ struct UpdateTests {
     #expect(realm.objects(Node.self).where { $0.next == inner }.isEmpty)
   }
 
-  @Test("A row's key is not given again while handles of it may be there")
+  @Test("The number of a row is not given again while handles of it may exist")
   func deadForEver() throws {
     let realm = try memoryRealm()
     var dead: [Object] = []
@@ -176,7 +176,7 @@ struct UpdateTests {
     #expect(third.isInvalidated && !dead.contains { !$0.isInvalidated })
   }
 
-  @Test("A block may commit or cancel by itself, and go on")
+  @Test("A write block may commit or cancel by itself, and continue")
   func earlyEnds() throws {
     struct Stop: Error {}
     let realm = try memoryRealm()

@@ -18,11 +18,11 @@ class Upserted: Object, Codable {
   @Persisted var part: Part?
 }
 
-/// What becomes of an object that is there, or not, by what it is given: every cell of the table.
+/// The result of `add` and `create` for every combination of existing object, update policy and given values.
 @Suite struct UpsertTests {
-  /// Where the values come from.
+  /// The form in which the values are given.
   enum Source: CaseIterable { case object, dictionary, json }
-  /// Of each property what is given: nil where nothing is, an optional where it may be nil.
+  /// The given value of each property: nil if none is given, and a nested optional if the value may be nil.
   struct Given {
     var number: Int??
     var text: String?
@@ -53,7 +53,7 @@ class Upserted: Object, Codable {
     }
   }
 
-  /// What an object holds, to be compared.
+  /// The content of an object, for comparisons.
   struct Content: Equatable {
     var number: Int?
     var text = "default"
@@ -68,7 +68,7 @@ class Upserted: Object, Codable {
       street: object.part?.street)
   }
 
-  /// What was given, with `rest` in place of what was not.
+  /// The given values, with the values of `rest` for the properties that are not given.
   private func expected(_ given: Given, over rest: Content) -> Content {
     Content(
       number: given.number ?? rest.number, text: given.text ?? rest.text, list: given.list ?? rest.list,
@@ -85,12 +85,14 @@ class Upserted: Object, Codable {
     }
   }
 
-  @Test(arguments: Source.allCases) func `every cell of the table`(source: Source) throws {
+  @Test(arguments: Source.allCases) func `an object gets its given values by its policy, in every case`(
+    source: Source
+  ) throws {
     let old = Content(number: 1, text: "old", list: [1, 2], friend: 1, street: "old")
     let realm = try memoryRealm([Upserted.self, Part.self, Friend.self])
     var cells = 0
     for given in Given.all {
-      // What is no optional must be there to be decoded.
+      // To decode a value that is not optional, its key must be there.
       if source == .json, given.text == nil || given.list == nil { continue }
       for policy in [Realm.UpdatePolicy.error, .modified, .all] {
         for isThere in policy == .error ? [false] : [false, true] {
@@ -111,7 +113,7 @@ class Upserted: Object, Codable {
                 ] as [String: Any]
               ).part
           }
-          // A friend that is given is there: without a policy that is an error of its own.
+          // The given friend already exists. Without a policy this is another error.
           if policy == .error, given.friend != nil, given.friend != .some(nil) { continue }
           try write(given, source, policy, realm)
           let rest = isThere && source == .dictionary ? old : Content()
@@ -119,7 +121,7 @@ class Upserted: Object, Codable {
           #expect(content(found) == expected(given, over: rest), "\(source) \(policy) \(isThere) \(given)")
           #expect(realm.objects(Upserted.self).count == 1 && realm.objects(Friend.self).count == 2)
           guard let part else { continue }
-          // An embedded object that is given changes the one that is there, or takes its place.
+          // A given embedded object either changes the existing one or replaces it.
           let isKept =
             source == .dictionary && given.street == nil
             || policy == .modified && (given.street ?? nil) != nil

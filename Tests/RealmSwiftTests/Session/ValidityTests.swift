@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Which objects may still be used, when transactions were cancelled and their keys were given again.
+/// Tests of which objects may still be used after transactions were cancelled and their row numbers were given again.
 @Suite struct ValidityTests {
   final class Coin: Object {
     @Persisted var value: Int
@@ -14,7 +14,9 @@ import Testing
     try Realm(configuration: .init(inMemoryIdentifier: "validity \(function)", objectTypes: [Coin.self]))
   }
 
-  @Test func `what a cancelled transaction made stays invalid when its row is made again`() throws {
+  @Test func `an object of a cancelled transaction stays invalid when its row's number is given again`()
+    throws
+  {
     let realm = try realm()
     var cancelled: [Coin] = []
     var lists: [List<Int>] = []
@@ -23,10 +25,10 @@ import Testing
       let lost = realm.create(Coin.self, value: ["value": -1, "marks": [1]])
       cancelled.append(lost)
       lists.append(lost.marks)
-      // A second handle of it.
+      // This is a second handle of the object.
       cancelled.append(try #require(realm.objects(Coin.self).last))
       realm.cancelWrite()
-      // Between some of them rows are made that stay, between others none.
+      // Rows that stay are made after some of the rounds, and none after others.
       if round % 3 == 0 { try realm.write { realm.create(Coin.self, value: ["value": round]) } }
       for coin in cancelled { #expect(coin.isInvalidated) }
       for list in lists { #expect(list.isInvalidated) }
@@ -39,7 +41,7 @@ import Testing
     #expect(realm.objects(Coin.self).count == 7)
   }
 
-  @Test func `what a committed transaction made is valid, beside what a cancelled one made`() throws {
+  @Test func `an object of a committed transaction is valid, beside those of cancelled ones`() throws {
     let realm = try realm()
     var kept: [Coin] = []
     for round in 0..<10 {
@@ -51,7 +53,7 @@ import Testing
     }
     #expect(kept.map(\.value) == Array(0..<10))
     #expect(kept.allSatisfy { !$0.isInvalidated })
-    // They can be linked to and deleted.
+    // The objects can be linked to and deleted.
     try realm.write {
       kept[0].next = kept[9]
       realm.delete(kept[5])
@@ -60,7 +62,8 @@ import Testing
     #expect(kept[5].isInvalidated)
   }
 
-  @Test func `invalidating a realm ends its objects and results, and not those found later`() throws {
+  @Test func `invalidating a realm ends its objects and results, but not those that are found later`() throws
+  {
     let realm = try realm()
     try realm.write { realm.create(Coin.self, value: ["value": 1]) }
     let (coins, coin) = (realm.objects(Coin.self), try #require(realm.objects(Coin.self).first))

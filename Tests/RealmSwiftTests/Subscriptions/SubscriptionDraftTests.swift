@@ -4,13 +4,13 @@ import Testing
 
 @testable import RealmSwift
 
-/// Subscriptions while they are being changed.
+/// Subscriptions during a change.
 @Suite struct SubscriptionDraftTests {
   private static let all = SubscriptionQuery(table: "Book", predicate: "")
   private static let new = SubscriptionQuery(table: "Book", predicate: "year > 2020")
   private static let authors = SubscriptionQuery(table: "Author", predicate: "")
 
-  /// What is in a list, one subscription after another.
+  /// The content of a list, one subscription after another.
   private static func shown(_ list: [StoredSubscription]) -> [String] {
     list.map { "\($0.name ?? "-") \($0.table) \($0.predicate)" }
   }
@@ -23,7 +23,7 @@ import Testing
     return draft
   }
 
-  @Test func `what has no name is told apart by what it asks for, and names are used once`() {
+  @Test func `subscriptions without a name are told apart by their queries, and each name is used once`() {
     var draft = Self.draft()
     let (isThere, isRefused) = (draft.add(Self.all, named: nil), !draft.add(Self.authors, named: "new"))
     #expect(isThere && isRefused && draft.list.count == 3)
@@ -33,7 +33,7 @@ import Testing
     #expect(draft.list.allSatisfy { $0.createdAt == $0.updatedAt && $0.createdAt > 1_600_000_000_000 })
   }
 
-  @Test func `a change keeps the place of what has a name, and moves what has none to the end`() {
+  @Test func `a change keeps the place of a named subscription, and moves an unnamed one to the end`() {
     var draft = Self.draft()
     let ids = draft.list.map(\.id)
     var isThere = [draft.change(ids[1], to: Self.all)]
@@ -41,14 +41,14 @@ import Testing
     isThere.append(draft.change(ids[0], to: Self.new))
     #expect(Self.shown(draft.list) == ["new Book ", "- Author ", "- Book year > 2020"])
     #expect(draft.list.map(\.id) == [ids[1], ids[2], ids[0]])
-    // What it is to ask for, another without a name asks for already.
+    // Another subscription without a name has the requested query already.
     isThere.append(draft.change(ids[2], to: Self.new))
     #expect(Self.shown(draft.list) == ["new Book ", "- Book year > 2020"])
     isThere.append(draft.change(ids[2], to: Self.all))
     #expect(isThere == [true, true, true, false])
   }
 
-  @Test func `a name is given to another query, and a query is given another name`() {
+  @Test func `a name can get another query, and a query can get another name`() {
     var draft = Self.draft()
     let ids = draft.list.map(\.id)
     let named = draft.assign(Self.authors, named: "new")
@@ -62,7 +62,7 @@ import Testing
     #expect(Self.shown(draft.list) == ["all Book ", "new Author ", "- Author ", "newer Book year > 2020"])
   }
 
-  @Test func `the first that fits is removed, or all`() {
+  @Test func `the first subscription that fits is removed, or all of them`() {
     var draft = Self.draft()
     draft.removeFirst { $0.table == "Book" }
     #expect(Self.shown(draft.list) == ["new Book year > 2020", "- Author "])
@@ -71,7 +71,7 @@ import Testing
     #expect(Self.shown(draft.list) == ["new Book year > 2020"])
   }
 
-  @Test func `what others have changed meanwhile is kept`() {
+  @Test func `the changes that others make meanwhile are kept`() {
     let base = Self.draft().list
     #expect(SubscriptionDraft(base).applied(to: base) == base)
     var others = SubscriptionDraft(base)

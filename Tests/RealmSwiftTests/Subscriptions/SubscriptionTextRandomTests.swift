@@ -5,9 +5,9 @@ import Testing
 
 @testable import RealmSwift
 
-/// Conditions by chance, on properties of all types.
+/// Random conditions on properties of all types.
 @Suite struct SubscriptionTextRandomTests {
-  /// A property, the values that it is compared with, and how.
+  /// A property, with the values that it is compared with and the operators.
   private struct Field {
     var name: String
     var values: [Any?]
@@ -112,7 +112,7 @@ import Testing
     return realm
   }
 
-  @Test func `the text of a condition finds what the condition finds`() throws {
+  @Test func `the text of a condition finds the objects that the condition finds`() throws {
     let seed = UInt64.random(in: 0 ... .max)
     var maker = Maker(fields: try Self.fields(), random: SeededGenerator(seed: seed))
     let realm = try Self.realm(&maker)

@@ -5,14 +5,15 @@ import Testing
 
 @testable import RealmSwift
 
-/// What servers are asked for, as texts.
+/// The texts of the queries that servers get.
 @Suite struct SubscriptionTextTests {
   private let fixture: QueryFixture
   private var people: Results<FixturePerson> { fixture.people }
 
   init() throws { fixture = try QueryFixture() }
 
-  /// What a subscription to results asks for. Where it is read again it finds the same, and has the same text.
+  /// The text of a subscription to results. The function checks that the text, read again, finds the same objects and
+  /// has the same text.
   @discardableResult
   static func text<Element: Object>(
     _ results: Results<Element>, _ line: SourceLocation = #_sourceLocation
@@ -54,7 +55,9 @@ import Testing
     ("name LIKE 'A*'", "name LIKE 'A*'"), ("name == \"it's\"", "name == \"it's\""),
     ("mix == 42", "mix == 42"), ("mix == 'Hi'", "mix == 'Hi' OR mix == binary(B64\"SGk=\")"),
   ])
-  func `a condition on properties has the text that RQL has`(format: String, expected: String) throws {
+  func `a condition on properties has the text of Realm's query language`(format: String, expected: String)
+    throws
+  {
     #expect(try Self.text(people.filter(format)) == expected)
   }
 
@@ -73,7 +76,7 @@ import Testing
     ("ANY prefs.@allKeys == 'y'", "ANY prefs.@keys == 'y'"), ("prefs['x'] == 1", "prefs['x'] == 1"),
     ("mix['k'][0] == 10", "mix['k'][0] == 10"),
   ])
-  func `a condition that servers do not take has the text that RQL has`(
+  func `a condition that servers do not accept has the text of Realm's query language`(
     format: String, expected: String
   ) throws {
     #expect(try Self.text(people.filter(format)) == expected)
@@ -95,11 +98,13 @@ import Testing
     "nick CONTAINS NULL", "age IN ALL {30}", "dogs[0].name == 'Rex'", "kinds.@avg > 1.5",
     "friends['a'].age > 1", "mix.k[0] == 10", "nick > NULL", "age IN {}",
   ])
-  func `what only RQL can say is written again, and finds the same`(query: String) throws {
+  func `a query that only Realm's query language has is written again, and finds the same objects`(
+    query: String
+  ) throws {
     try Self.text(people.query(query))
   }
 
-  @Test func `typed queries and formats that say the same have the same text`() throws {
+  @Test func `typed queries and formats with the same meaning have the same text`() throws {
     let realm = fixture.realm
     let typed = QuerySubscription<FixturePerson>(name: "x") { $0.nick == "bo" && $0.age > 3 }
     let format = QuerySubscription<FixturePerson>(where: "nick == %@ AND age > %@", "bo", 3)
@@ -139,7 +144,7 @@ import Testing
     #expect(try Self.text(joined).hasPrefix("id > 0 AND id != 5 AND id != 6"))
   }
 
-  @Test func `what no text can say stops the program, and names class, property and a way out`() {
+  @Test func `a query without a text stops the program, with class, property and remedy`() {
     let stops = MisuseTests()
     stops.expectStop(["Unsupported subscription", "FixturePerson.dog", "an object", "store the key"]) {
       let fixture = try QueryFixture()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealmSwift
 
-/// Former names are used where the compiler does not warn of them.
+/// The former names of modes. Calls through this protocol make no warnings of the compiler.
 private protocol FormerModes {
   func bare() -> ClientResetMode
   func full(
@@ -25,7 +25,7 @@ private struct DiscardLocal: FormerModes {
 }
 
 @Suite struct ClientResetModeTests {
-  /// What blocks were called with.
+  /// The blocks that were called.
   private final class Calls: Sendable {
     private let names = Mutex<[String]>([])
 
@@ -42,7 +42,7 @@ private struct DiscardLocal: FormerModes {
     }
   }
 
-  @Test func `a mode has no callbacks where none are given`() {
+  @Test func `a mode has no callbacks if none are given`() {
     let modes: [ClientResetMode] = [
       .manual(), .discardUnsyncedChanges(), .recoverUnsyncedChanges(), .recoverOrDiscardUnsyncedChanges(),
       .manual(errorHandler: { _, _ in }),
@@ -57,7 +57,7 @@ private struct DiscardLocal: FormerModes {
     }
   }
 
-  @Test func `the callbacks of a mode are those that it was made with`() throws {
+  @Test func `a mode has the callbacks that it was made with`() throws {
     let calls = Calls()
     let realm = try memoryRealm()
     let before: @Sendable (Realm) -> Void = { _ in calls.note("before") }
@@ -79,7 +79,7 @@ private struct DiscardLocal: FormerModes {
     }
   }
 
-  @Test func `what was made by its former name is read as the newer case`() throws {
+  @Test func `a mode that was made by its former name is read as the newer case`() throws {
     let former: any FormerModes = DiscardLocal()
     #expect(name(former.bare()) == "discard")
     let calls = Calls()

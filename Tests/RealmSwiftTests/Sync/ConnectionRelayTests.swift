@@ -4,11 +4,11 @@ import Testing
 
 @testable import RealmSwift
 
-/// How the states of a connection reach one observer.
+/// The delivery of a connection's states to one observer.
 @Suite struct ConnectionRelayTests {
   private typealias State = SyncSession.ConnectionState
 
-  /// What an observer was told, as texts.
+  /// The states that an observer was told, as texts.
   private final class Told: Sendable {
     private let calls = Mutex<[String]>([])
 
@@ -26,7 +26,7 @@ import Testing
     #expect(told.all == ["disconnected to connecting", "connecting to connected"])
   }
 
-  @Test func `the first state is told first, and changes that led there are not told`() {
+  @Test func `the first state is told first, and the changes that led to it are not told`() {
     let told = Told()
     let relay = ConnectionRelay(holds: true) { told.note($0, $1) }
     relay.take(.disconnected, .connecting)
@@ -50,7 +50,7 @@ import Testing
     #expect(told.all == expected)
   }
 
-  @Test func `nothing is told after the end, not even what waits`() {
+  @Test func `no state is told after the end, even if one waits`() {
     let told = Told()
     let ends = Mutex<ConnectionRelay?>(nil)
     let relay = ConnectionRelay(holds: true) { old, new in
@@ -68,7 +68,7 @@ import Testing
     ends.withLock { $0 = nil }
   }
 
-  @Test func `one call follows another, whatever threads bring changes`() {
+  @Test func `calls follow one another, whatever threads bring changes`() {
     let running = Atomic(0)
     let most = Atomic(0)
     let count = Atomic(0)

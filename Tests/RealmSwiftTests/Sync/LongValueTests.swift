@@ -33,7 +33,7 @@ private class Letter: Object {
   }
 
   @Test(arguments: Change.allCases)
-  func `a write with a value of more than 15 MiB throws, and the next one goes on`(change: Change) throws {
+  func `a write with a value of more than 15 MiB throws, and the next write succeeds`(change: Change) throws {
     let file = TemporaryFile()
     var configuration = file.configuration
     configuration.syncing = SyncOfNobody()

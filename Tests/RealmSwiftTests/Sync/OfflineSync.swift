@@ -13,8 +13,8 @@ class OfflineNote: Object {
 }
 
 extension AppWorld {
-  /// The app as all of a program has it. It stays until the process ends, since sessions may end later than a test. Users log in to it, and nobody
-  /// listens where their sessions connect to.
+  /// The app that the whole program shares. It stays until the process ends, because sessions may end later than a
+  /// test. Users can log in to it, but nothing listens at the address of its sessions.
   func lastingApp() -> App {
     server.state.withLock {
       $0.location = #"{"hostname": "https://sync.test", "ws_hostname": "wss://127.0.0.1:1"}"#
@@ -26,7 +26,7 @@ extension AppWorld {
 }
 
 extension User {
-  /// The configuration of a file that has all notes.
+  /// The configuration of a file that asks for all notes.
   func offlineNotes(
     failsOffline: Bool = false, resets mode: ClientResetMode = .recoverUnsyncedChanges()
   ) -> Realm.Configuration {
@@ -38,12 +38,12 @@ extension User {
   }
 }
 
-/// A file that stays open, as by a realm, whatever thread a test goes on in.
+/// A file that is kept open as a realm keeps it, on whatever thread a test continues.
 struct OpenFile {
   let hold: RealmFile.Hold
   let session: SyncSession
 
-  /// - Parameter notes: so many are written.
+  /// - Parameter notes: The number of notes that are written.
   init(_ configuration: Realm.Configuration, notes: Int = 0) throws {
     let realm = try Realm(configuration: configuration)
     if notes > 0 {
@@ -58,7 +58,7 @@ struct OpenFile {
     session = try #require(hold.file.sync as? SyncSession)
   }
 
-  /// Lets go of it, and waits until nothing has it open.
+  /// Releases the file, and waits until nothing has it open.
   func close() async throws {
     hold.end()
     session.suspend()
@@ -66,7 +66,7 @@ struct OpenFile {
   }
 }
 
-/// Waits until something holds, for a minute at most.
+/// Waits until a condition holds, for a minute at most.
 func until(
   _ what: String, at place: SourceLocation = #_sourceLocation, _ isTrue: () throws -> Bool
 ) async throws {

@@ -11,23 +11,24 @@ private class AgentNote: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Another process, which is a handle of its own here, has a synced file open, too.
+/// Tests in which another process also has a synced file open. A second handle plays that process.
 @Suite(.timeLimit(.minutes(1))) @MainActor struct OtherAgentTests {
   let world = AppWorld()
 
-  /// What was told, in order.
+  /// The collected values, in their order.
   private final class Collected<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
     var all: [Value] { values.withLock { $0 } }
     func add(_ value: Value) { values.withLock { $0.append(value) } }
   }
 
-  /// Waits until something holds. The limit of the suite ends it where it never does.
+  /// Waits until a condition holds. If it never does, the time limit of the suite ends the test.
   private func until(_ isTrue: () throws -> Bool) async throws {
     while try !isTrue() { try await Task.sleep(for: .milliseconds(5)) }
   }
 
-  /// A user whose server nobody reaches, with the configuration of a file, and the file as another process has it open.
+  /// Calls `body` with an app whose server can't be reached, the configuration of a user's file, and the file as
+  /// another process has it open.
   private func withFile(
     _ body: @MainActor (App, Realm.Configuration, Database) async throws -> Void
   ) async throws {
@@ -54,7 +55,7 @@ private class AgentNote: Object {
     }
   }
 
-  @Test func `an app is told that another process has the session, and gets it when that one ends`()
+  @Test func `an app hears that another process has the session, and gets the session when that one ends`()
     async throws
   {
     try await withFile { app, configuration, other in
@@ -78,7 +79,7 @@ private class AgentNote: Object {
       await #expect(throws: Realm.Error.self) { try await download(configuration) }
       try realm.write { realm.create(AgentNote.self, value: ["id": 1]) }
       #expect(try other.snapshot().table("AgentNote")?.count == 1)
-      // As where the process was killed.
+      // A killed process leaves the file in this state.
       other.close()
       try await until { states.all.contains(.connecting) }
       token.invalidate()
@@ -86,14 +87,14 @@ private class AgentNote: Object {
     }
   }
 
-  @Test func `a realm moves to what another process commits, and its session looks at that`() async throws {
+  @Test func `a realm moves to the commits of another process, and its session looks at them`() async throws {
     try await withFile { _, configuration, other in
       let realm = try opened(configuration)
       let notes = realm.objects(AgentNote.self)
       #expect(notes.isEmpty)
       for id in 1...3 {
         try write(Int64(id), other)
-        // Not by refreshing it.
+        // The realm moves without a refresh.
         try await until { notes.count == id }
       }
       withExtendedLifetime(realm) {}

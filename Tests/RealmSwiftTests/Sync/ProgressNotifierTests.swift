@@ -5,7 +5,7 @@ import Testing
 @Suite struct ProgressNotifierTests {
   typealias Figures = (done: UInt64, total: UInt64)
 
-  /// A notifier that is given figures one after another.
+  /// A notifier that gets figures one after another.
   private final class Told {
     private var notifier: ProgressNotifier
     private(set) var isFinished = false
@@ -17,7 +17,7 @@ import Testing
       notifier = ProgressNotifier(direction, mode, countingFrom: base)
     }
 
-    /// What is told of the figures.
+    /// The reports of the notifier for the figures.
     func of(_ figures: [Figures], isKnown: Bool = true, pendingQuerySet: Bool = false) -> [Double] {
       figures.compactMap { figures in
         let answer = notifier.update(
@@ -30,7 +30,7 @@ import Testing
 
   // MARK: - Until the token goes
 
-  @Test func `an upload is told by its bytes, and begins at 0 after all was done`() {
+  @Test func `an upload is reported by its bytes, and begins at 0 after a completed one`() {
     let told = Told(.upload, .reportIndefinitely)
     #expect(told.of([(0, 100), (25, 100), (25, 100), (50, 200), (100, 200)]) == [0, 0.25, 0.5])
     #expect(told.of([(200, 200), (200, 200), (200, 300), (250, 300), (300, 300)]) == [1, 0, 0.5, 1])
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [SyncSession.ProgressMode.reportIndefinitely, .forCurrentlyOutstandingWork])
-  func `nothing to do is told as done, once`(mode: SyncSession.ProgressMode) {
+  func `progress without work is reported as complete, once`(mode: SyncSession.ProgressMode) {
     for direction in [SyncSession.ProgressDirection.upload, .download] {
       for figure: UInt64 in [0, 1, 5000] {
         let told = Told(direction, mode)
@@ -56,33 +56,33 @@ import Testing
   }
 
   @Test(arguments: [SyncSession.ProgressMode.reportIndefinitely, .forCurrentlyOutstandingWork])
-  func `nothing is told while the figures say nothing`(mode: SyncSession.ProgressMode) {
+  func `progress is not reported while the figures are unknown`(mode: SyncSession.ProgressMode) {
     let told = Told(.download, mode)
     #expect(told.of([(0, 10), (10, 10)], isKnown: false) == [])
     #expect(!told.isFinished)
     #expect(told.of([(10, 10)]) == [1])
   }
 
-  @Test func `a download is not done before it can be read`() {
+  @Test func `a download is not complete before its objects can be read`() {
     let told = Told(.download, .reportIndefinitely)
-    // All but one is there, which stands for reading.
+    // All bytes but one are there. The last one stands for the time that reading takes.
     let reports = told.of([(0, 1001), (500, 1001), (1000, 1001)])
     #expect(reports.count == 3 && reports[2] < 1 && reports[2] >= 0.99)
     #expect(told.of([(1001, 1001)]) == [1])
   }
 
-  @Test func `figures may begin anew with each step of a download`() {
+  @Test func `figures may begin again with each step of a download`() {
     let estimates = Told(.download, .reportIndefinitely, countingFrom: 0)
     let whole: UInt64 = 1_000_000
     #expect(estimates.of([(400_000, whole), (whole - 1, whole), (whole, whole)]) == [0.4, 0.99, 1])
     #expect(estimates.of([(250_000, whole), (whole, whole)]) == [0.25, 1])
-    // Steps that are counted in bytes, and end as 1 of 1.
+    // The steps are counted in bytes, and end with 1 of 1.
     let bytes = Told(.download, .reportIndefinitely)
     #expect(bytes.of([(300, 601), (600, 601), (1, 1)]) == [0, 0.99, 1])
     #expect(bytes.of([(50, 51), (1, 1), (1, 1)]) == [0.98, 1])
   }
 
-  @Test func `what is lost with a connection does not let the estimate fall`() {
+  @Test func `bytes that are lost with a connection do not let the estimate fall`() {
     let told = Told(.download, .reportIndefinitely)
     #expect(told.of([(0, 1001), (500, 1001), (0, 1001), (300, 1001)]) == [0, 500.0 / 1001])
     #expect(told.of([(700, 1001), (1001, 1001)]) == [700.0 / 1001, 1])
@@ -100,12 +100,12 @@ import Testing
     #expect(told.isFinished)
   }
 
-  @Test func `outstanding work is less where the figure for it falls`() {
+  @Test func `outstanding work is less if its figure falls`() {
     let told = Told(.upload, .forCurrentlyOutstandingWork)
     #expect(told.of([(0, 100), (20, 100), (20, 40), (40, 90)]) == [0, 0.2, 0.5, 1])
   }
 
-  @Test func `outstanding downloads end only when all that has come can be read`() {
+  @Test func `outstanding downloads end only when all downloaded objects can be read`() {
     let told = Told(.download, .forCurrentlyOutstandingWork)
     #expect(told.of([(0, 101), (100, 101), (150, 301), (300, 301)]) == [0, 0.99])
     #expect(told.of([(301, 301), (301, 301)]) == [1])
@@ -118,7 +118,7 @@ import Testing
     #expect(told.of([(100, 201), (150, 201), (201, 201)]) == [0, 50.0 / 101, 1])
   }
 
-  @Test func `uploads, and what goes on, do not wait for a query set`() {
+  @Test func `uploads and indefinite reports do not wait for a query set`() {
     let others: [(SyncSession.ProgressDirection, SyncSession.ProgressMode)] = [
       (.upload, .forCurrentlyOutstandingWork), (.upload, .reportIndefinitely),
       (.download, .reportIndefinitely),
@@ -128,14 +128,14 @@ import Testing
     }
   }
 
-  @Test func `a query set that comes later is not waited for`() {
+  @Test func `a notifier does not wait for a query set that comes later`() {
     let told = Told(.download, .forCurrentlyOutstandingWork)
     #expect(told.of([(0, 101), (50, 101)]).count == 2)
     #expect(told.of([(101, 101)], pendingQuerySet: true) == [1])
     #expect(told.isFinished)
   }
 
-  @Test func `huge figures, and more done than there is to do, are in range`() {
+  @Test func `huge figures, and more bytes done than there are to do, are in range`() {
     let most = UInt64.max
     let all: [Figures] = [(most, most), (most - 1, most), (most, 0), (0, most), (1 << 63, most)]
     for (done, total) in all {

@@ -3,16 +3,16 @@ import Testing
 
 @testable import RealmSwift
 
-/// Random histories of a session's figures, and what must hold of what is told of them.
+/// Random histories of a session's figures, and rules for the reports of their notifiers.
 @Suite struct ProgressSequenceTests {
-  /// The figures of a session in one direction, as it keeps them.
+  /// The figures of a session in one direction, as the session keeps them.
   private struct Feed {
     let direction: SyncSession.ProgressDirection
     var done: UInt64 = 0
-    /// So much of `done` can be read; of uploads it is all.
+    /// The part of `done` that can be read. In an upload it is all of `done`.
     var usable: UInt64 = 0
     var total: UInt64 = 0
-    /// The figures have begun anew in the last change.
+    /// True if the figures have begun again in the last change.
     var isAnew = false
 
     mutating func change(_ random: inout SeededGenerator) {
@@ -21,26 +21,26 @@ import Testing
       case ..<20: total += UInt64(1 + random.below(1000))
       case ..<60: done += UInt64(random.below(Int(total - done) + 1))
       case ..<65: done = total
-      // What has come is lost with the connection.
+      // The bytes that have come and can't be read yet are lost with the connection.
       case ..<70: done = usable
-      // The server's estimate was too high.
+      // The estimate of the server was too high.
       case ..<78: total -= UInt64(random.below(Int(total - done) + 1))
       case ..<82:
         isAnew = usable > 0
         (done, usable, total) = (0, 0, total - usable)
       default: break
       }
-      // What is not read yet counts for one more.
+      // Bytes that can't be read yet count as one more byte of the total.
       if direction == .upload || random.chance(30) { usable = done }
     }
 
-    /// As a notifier is given them.
+    /// The figures that a notifier gets.
     var given: (done: UInt64, total: UInt64) { (done, usable == done ? total : total + 1) }
     var isAllDone: Bool { given.done == given.total }
   }
 
   @Test(arguments: [SyncSession.ProgressDirection.upload, .download])
-  func `a block that is told until its token goes sees each completion once`(
+  func `a block that is called until its token ends hears of each completion once`(
     direction: SyncSession.ProgressDirection
   ) {
     for seed: UInt64 in 0..<3000 {
@@ -49,10 +49,10 @@ import Testing
       for _ in 0..<random.below(10) { feed.change(&random) }
       var notifier = ProgressNotifier(direction, .reportIndefinitely)
       var last: Double?
-      // The total for which 1 was told, unless there was work since.
+      // The total for which 1 was reported, unless there was work since.
       var told: UInt64?
       for step in 0..<60 {
-        // The last figures are of a session that is done.
+        // The last figures belong to a session that has completed its work.
         if step == 59 { (feed.done, feed.usable) = (feed.total, feed.total) } else { feed.change(&random) }
         if feed.isAnew, told != nil { told = 0 }
         let isKnown = feed.isAnew || step == 59 || random.chance(90)
@@ -74,7 +74,9 @@ import Testing
   }
 
   @Test(arguments: [SyncSession.ProgressDirection.upload, .download])
-  func `a block for outstanding work ends by 1, when that is done`(direction: SyncSession.ProgressDirection) {
+  func `a block for outstanding work ends with 1 when that work is complete`(
+    direction: SyncSession.ProgressDirection
+  ) {
     for seed: UInt64 in 0..<3000 {
       var random = SeededGenerator(seed: seed)
       var feed = Feed(direction: direction)
@@ -82,7 +84,7 @@ import Testing
       var notifier = ProgressNotifier(direction, .forCurrentlyOutstandingWork)
       var last: Double?
       var (target, hasEnded): (UInt64?, Bool) = (nil, false)
-      // What was done at the last figures that were known.
+      // The value of `done` in the last known figures.
       var known: UInt64 = 0
       let pending = direction == .download ? random.below(5) : 0
       for step in 0..<60 {
@@ -99,7 +101,7 @@ import Testing
         known = done
         let least = min(target ?? total, total)
         target = least
-        // Uploads are final one by one; downloads when all that has come can be read.
+        // Each upload is final on its own. Downloads are final when all downloaded objects can be read.
         let isDone = direction == .upload ? done >= least : done == total
         let isTold = answer.isFinished && answer.report == 1
         #expect(isTold == isDone && answer.isFinished == isDone, "seed \(seed): \(done) of \(total)")

@@ -11,7 +11,7 @@ private class ReadPage: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Synced realms that are only read, without a server.
+/// Synced realms that are opened read-only, without a server.
 @Suite struct ReadOnlySyncTests {
   let world = AppWorld()
 
@@ -25,7 +25,7 @@ private class ReadPage: Object {
     }
   }
 
-  @Test func `one is made where there is no file, and the program can't write it`() async throws {
+  @Test func `a read-only open makes a missing file, which the program can't write`() async throws {
     world.server.leadNowhere()
     let app = world.app()
     try expectReadOnly(await app.login(credentials: AppWorld.ann))
@@ -34,7 +34,7 @@ private class ReadPage: Object {
 }
 
 extension FakeServer {
-  /// Names an address for sync where nobody listens.
+  /// Gives an address for sync at which nothing listens.
   func leadNowhere() {
     state.withLock { state in
       state.location = #"{"hostname": "https://sync.test", "ws_hostname": "wss://127.0.0.1:1"}"#

@@ -23,7 +23,7 @@ import Testing
     (.serverWarning, SyncError.serverWarning, 14, "serverWarning"),
   ]
 
-  @Test func `errors are told apart by code, as SyncError and as NSError`() throws {
+  @Test func `errors have different codes, as SyncError and as NSError`() throws {
     for (code, constant, number, name) in Self.codes {
       #expect(code == constant && code.rawValue == number)
       do {
@@ -51,11 +51,11 @@ import Testing
     #expect(caught(SyncError(.clientUserError)) == "user")
     #expect(caught(SyncError(.writeRejected)) == "write")
     #expect(caught(SyncError(.serverWarning)) == "other")
-    // Realm.Error has codes of the same numbers.
+    // Some codes of `Realm.Error` have the same numbers.
     #expect(caught(Realm.Error(.fileNotFound)) == "other")
   }
 
-  @Test func `an NSError of the domain is a SyncError, and one of another domain is none`() throws {
+  @Test func `an NSError of the domain is a SyncError, and an NSError of another domain is not`() throws {
     let made: any Error = NSError(domain: "io.realm.sync", code: 9, userInfo: ["a": 1])
     let error = try #require(made as? SyncError)
     #expect(error.code == .permissionDeniedError && error.errorCode == 9 && error.userInfo["a"] as? Int == 1)
@@ -66,7 +66,7 @@ import Testing
     #expect(read.code == .clientInternalError && read.errorCode == 1000)
   }
 
-  @Test func `what else an error has stands under the names that the SDK gave it`() {
+  @Test func `the other facts of an error have the names that the SDK gave them`() {
     let infos = [CompensatingWriteInfo(objectType: "Dog", key: .int(1), reason: "no")]
     let token = SyncError.ActionToken { true }
     let error =
@@ -78,7 +78,7 @@ import Testing
     #expect(error.userInfo["Server Log URL"] as? String == "c")
   }
 
-  @Test func `errors are equal where their codes are`() {
+  @Test func `errors are equal if their codes are equal`() {
     let error = SyncError(.serverWarning, userInfo: [NSLocalizedDescriptionKey: "a"])
     #expect(error == SyncError(.serverWarning, userInfo: [NSLocalizedDescriptionKey: "b"]))
     #expect(error.hashValue == SyncError(.serverWarning).hashValue)
@@ -86,7 +86,7 @@ import Testing
     #expect(error.localizedDescription == "a" && "\(error)" == "a")
   }
 
-  @Test func `only a reset and a denied permission leave something to the app`() throws {
+  @Test func `only a reset and a denied permission leave an action to the app`() throws {
     let token = SyncError.ActionToken { true }
     for (code, _, _, _) in Self.codes {
       let error = SyncError(code, "it failed", action: token, recoveryPath: "/recovered")
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `an action happens once, whoever asks for it`() async {
+  @Test func `an action happens once, however many tasks ask for it`() async {
     let count = Mutex(0)
     let token = SyncError.ActionToken {
       count.withLock { $0 += 1 }
@@ -116,7 +116,7 @@ import Testing
     #expect(count.withLock { $0 } == 1)
   }
 
-  @Test func `an action that could not be done can be asked for again`() {
+  @Test func `an action that failed can be asked for again`() {
     let count = Mutex(0)
     let token = SyncError.ActionToken {
       count.withLock { count in
@@ -128,7 +128,7 @@ import Testing
     #expect(count.withLock { $0 } == 3)
   }
 
-  @Test func `refused changes name their objects`() throws {
+  @Test func `a refusal of changes names their objects`() throws {
     let id = ObjectId.generate()
     let infos = [
       CompensatingWriteInfo(objectType: "Dog", key: .string("Rex"), reason: "no"),
@@ -147,7 +147,7 @@ import Testing
     #expect(!isTold)
   }
 
-  @Test func `the server's log has a URL where the server has told it`() {
+  @Test func `the server's log has a URL if the server has sent one`() {
     let error = SyncError(.serverWarning, "it failed", logURL: "https://example.com/log?id=1")
     #expect(error.localizedDescription == "it failed")
     #expect(error.serverLogURL?.absoluteString == "https://example.com/log?id=1")

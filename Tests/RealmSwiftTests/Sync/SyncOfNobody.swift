@@ -2,7 +2,7 @@ import RealmStorage
 
 @testable import RealmSwift
 
-/// Keeps a file the same as nobody's: others write to it as a server's steps do.
+/// A sync without a server. A test writes to the file in its place, as a server's steps do.
 struct SyncOfNobody: FileSyncMaker {
   private final class Sync: FileSync {
     func didCommit() {}

@@ -33,7 +33,7 @@ private class CopiedNote: Object {
 
   let world = AppWorld()
 
-  /// A realm that is not synced, with objects.
+  /// A realm without sync that has objects.
   private func library(_ file: TemporaryFile) throws -> Realm.Configuration {
     let configuration = Realm.Configuration(fileURL: file.url, objectTypes: Self.types)
     let realm = try opened(configuration)
@@ -58,7 +58,7 @@ private class CopiedNote: Object {
 
   private func isThere(_ configuration: Realm.Configuration) -> Bool { Realm.fileExists(for: configuration) }
 
-  /// The file has the objects, as changes that no server has.
+  /// Checks that the file has the objects as changes that no server has.
   private func expectPending(_ path: String) throws {
     var options = DatabaseOptions(encryptionKey: [UInt8](repeating: 5, count: 64))
     options.history = .synced
@@ -85,7 +85,7 @@ private class CopiedNote: Object {
     #expect(try opened(local).objects(CopiedBook.self).count == 3)
   }
 
-  @Test func `a realm's copy for a user is a synced file, in which all objects wait to be uploaded`()
+  @Test func `a realm's copy for a user is a synced file, in which all objects wait for their upload`()
     async throws
   {
     let app = world.app()
@@ -102,7 +102,7 @@ private class CopiedNote: Object {
     let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(configuration: target) }
     #expect(error?.code == .schemaMismatch && !isThere(target))
     #expect(error?.localizedDescription.contains("CopiedNote") == true)
-    // Nobody uses the class any more, and nothing is lost without it.
+    // No object uses the class any more, so nothing is lost without it.
     let other = TemporaryFile()
     try opened(Realm.Configuration(fileURL: other.url, objectTypes: types)).verify()
     try opened(Realm.Configuration(fileURL: other.url, objectTypes: Self.types))
@@ -110,13 +110,13 @@ private class CopiedNote: Object {
     #expect(isThere(target))
   }
 
-  @Test func `a class without a primary key is named, and nothing is made`() async throws {
+  @Test func `a class without a primary key is reported, and no file is made`() async throws {
     let app = world.app()
     try expectRefused(await app.login(credentials: AppWorld.ann))
     withExtendedLifetime(app) {}
   }
 
-  @Test func `a realm is not copied to be synced in a write transaction`() async throws {
+  @Test func `a realm can't be copied for sync in a write transaction`() async throws {
     let app = world.app()
     let user = try await app.login(credentials: AppWorld.ann)
     let target = user.configuration(partitionValue: "north")
@@ -145,7 +145,7 @@ private class CopiedNote: Object {
     #expect(code { _ = try opened(plain) } == .incompatibleHistories && !isThere(plain))
   }
 
-  @Test func `a realm does not begin with a seed that is synced otherwise, and no file is made of it`()
+  @Test func `a realm can't begin with a seed whose sync differs, and no file is made of the seed`()
     async throws
   {
     let app = world.app()

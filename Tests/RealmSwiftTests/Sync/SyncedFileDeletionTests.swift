@@ -4,11 +4,11 @@ import Testing
 
 @testable import RealmSwift
 
-/// Synced files that an app deletes, or lets errors put aside, without a server.
+/// Synced files that an app deletes, or that errors move away, without a server.
 @Suite(.timeLimit(.minutes(3))) struct SyncedFileDeletionTests {
   let world = AppWorld()
 
-  /// A file with changes that no server has, which nobody has open.
+  /// A file with changes that no server has, which is not open.
   private func changed(
     _ change: (inout Realm.Configuration) -> Void = { _ in }
   ) async throws -> Realm.Configuration {
@@ -24,7 +24,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a configuration without sync does not delete what was not uploaded`(isEncrypted: Bool) async throws {
+  func `a configuration without sync does not delete changes that were not uploaded`(isEncrypted: Bool)
+    async throws
+  {
     let configuration = try await changed {
       if isEncrypted { $0.encryptionKey = Data(repeating: 7, count: 64) }
     }
@@ -32,19 +34,19 @@ import Testing
     #expect(error?.code == .incompatibleHistories)
     #expect(error?.localizedDescription.contains("not uploaded") == true)
     #expect(Realm.fileExists(for: configuration) && world.recovered.isEmpty)
-    // That of its user puts it aside.
+    // The configuration of the file's user moves the file away.
     #expect(try Realm.deleteFiles(for: configuration))
     #expect(!Realm.fileExists(for: configuration) && world.recovered.count == 1)
   }
 
-  @Test func `a configuration without sync deletes a synced file in which nothing waits`() throws {
+  @Test func `a configuration without sync deletes a synced file without pending changes`() throws {
     let path = world.root.appendingPathComponent("empty.realm").path
     try FileManager.default.createDirectory(at: world.root, withIntermediateDirectories: true)
     try AppWorld.makeFile(path, isChanged: false)
     let configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path))
     #expect(try Realm.deleteFiles(for: configuration))
     #expect(!world.isThere(path))
-    // So it does with one whose key is lost.
+    // It also deletes a file whose key is lost.
     var options = DatabaseOptions(encryptionKey: [UInt8](0..<64))
     options.history = .synced
     try Database(path: path, options: options).close()
@@ -54,30 +56,30 @@ import Testing
 
   // MARK: - What errors leave to the app
 
-  @Test func `a file that only its session has open is put aside at once`() async throws {
+  @Test func `a file that only its session has open is moved away at once`() async throws {
     let user = try await world.lastingApp().login(credentials: AppWorld.ann)
     let configuration = user.offlineNotes()
     let path = try #require(configuration.fileURL).path
     let file = try OpenFile(configuration, notes: 1)
     let info = file.session.resetError("The server has another history.").clientResetInfo()
     let (copy, token) = try #require(info)
-    // A realm has it open: the token is not used up.
+    // A realm has the file open, so the token is not used up.
     SyncSession.immediatelyHandleError(token)
     #expect(world.isThere(path) && !world.isThere(copy))
-    // The session has something to upload still, and so keeps the file open.
+    // The session still has a change to upload, so it keeps the file open.
     file.hold.end()
     #expect(file.session.state == .active)
     SyncSession.immediatelyHandleError(token)
     #expect(!world.isThere(path) && world.isThere(copy))
     #expect(file.session.state == .invalid)
     #expect(user.app.metadata.known().actions.isEmpty)
-    // Another file at the path is none of its business.
+    // The token does not concern another file at the path.
     try await OpenFile(configuration, notes: 1).close()
     SyncSession.immediatelyHandleError(token)
     #expect(world.isThere(path))
   }
 
-  @Test func `a file that was to be put aside is left alone once it is another one`() async throws {
+  @Test func `a file that was to be moved away stays if another file has replaced it`() async throws {
     let user = try await world.lastingApp().login(credentials: AppWorld.ann)
     let configuration = user.offlineNotes()
     let path = try #require(configuration.fileURL).path
@@ -102,14 +104,14 @@ import Testing
     }
   }
 
-  @Test func `a realm of a user who was removed does not open`() async throws {
+  @Test func `a realm of a removed user does not open`() async throws {
     let user = try await world.lastingApp().login(credentials: AppWorld.ann)
     let configuration = user.offlineNotes()
     var inMemory = configuration
     inMemory.inMemoryIdentifier = "memory of \(world.id)"
     let file = try OpenFile(configuration, notes: 1)
     try await user.remove()
-    // Also where a realm is open still.
+    // It does not open even while another realm of the file is open.
     #expect(code { _ = try opened(configuration) } == .clientUserError)
     try await file.close()
     #expect(code { _ = try opened(configuration) } == .clientUserError)
@@ -126,7 +128,7 @@ import Testing
     }
     // The file can be deleted.
     #expect(try Realm.deleteFiles(for: configuration))
-    // Who has logged in anew is another object.
+    // A user who has logged in again is another object.
     let again = try await world.lastingApp().login(credentials: AppWorld.ann)
     try await OpenFile(again.offlineNotes()).close()
   }

@@ -23,7 +23,7 @@ import Testing
     #expect(sessions.all.count == 100 && sessions.connections.count == 1)
     files.append(try OpenFile(memory(user, 100)))
     #expect(sessions.connections.count == 2)
-    // The place of a file that is closed is taken by the next one.
+    // The next file takes the channel of a file that is closed.
     try await files.removeFirst().close()
     for number in 101..<110 { files.append(try OpenFile(memory(user, number))) }
     #expect(sessions.all.count == 109 && sessions.connections.count == 2)
@@ -31,7 +31,7 @@ import Testing
     #expect(sessions.all.isEmpty)
   }
 
-  @Test func `the app is told once that something before the server lets nobody in`() async throws {
+  @Test func `the app hears once that a proxy before the server lets no client in`() async throws {
     let app = world.lastingApp()
     let user = try await app.login(credentials: AppWorld.ann)
     let told = Mutex<[SyncError.Code]>([])
@@ -42,7 +42,7 @@ import Testing
     let (session, core) = (file.session, file.session.core)
     core.inTurn {
       for _ in 0..<3 { session.file(core, lost: .barred(status: 403)) }
-      // What goes away by itself is not told.
+      // A problem that goes away without the app is not reported.
       session.file(core, lost: .network(.unreachable("Nobody listens.")))
       session.file(core, lost: .barred(status: 403))
     }

@@ -5,18 +5,18 @@ import Testing
 
 @testable import RealmSwift
 
-/// Who waits for a session and gives that up leaves nothing behind in it.
+/// Waits for a session that are withdrawn. They leave nothing behind in the session.
 @Suite(.timeLimit(.minutes(3))) struct WithdrawnWaitTests {
   let world = AppWorld()
 
-  /// A file that is open, and has a change that no server has.
+  /// An open file that has a change that no server has.
   private func begun() async throws -> (OpenFile, Realm.Configuration) {
     let user = try await world.lastingApp().login(credentials: AppWorld.ann)
     let configuration = user.offlineNotes()
     return (try OpenFile(configuration, notes: 1), configuration)
   }
 
-  /// Begins waits, cancels them once the session knows them, and waits for their ends.
+  /// Begins waits, cancels them once the session knows them, and waits until they end.
   private func cancelled(_ tasks: [Task<Void, any Error>], _ session: SyncSession) async throws {
     try await until("the waits") { session.core.countOfWaits == tasks.count }
     for task in tasks { task.cancel() }
@@ -30,7 +30,7 @@ import Testing
     try await until("the end of the waits") { session.core.countOfWaits == 0 }
   }
 
-  @Test func `waits of tasks that are cancelled do not pile up`() async throws {
+  @Test func `waits of cancelled tasks do not pile up`() async throws {
     let (file, configuration) = try await begun()
     let session = file.session
     for _ in 0..<5 {
@@ -47,7 +47,7 @@ import Testing
     try await file.close()
   }
 
-  @Test func `a wait for a subscription that has taken too long is withdrawn`() async throws {
+  @Test func `a wait for a subscription is withdrawn after its timeout`() async throws {
     let (file, _) = try await begun()
     let session = file.session
     let error = await #expect(throws: (any Error).self) {
@@ -59,7 +59,7 @@ import Testing
     try await file.close()
   }
 
-  @Test func `an open that is given up withdraws its wait`() async throws {
+  @Test func `an open that is cancelled withdraws its wait`() async throws {
     let (file, configuration) = try await begun()
     let session = file.session
     let queue = DispatchQueue(label: "withdrawn")

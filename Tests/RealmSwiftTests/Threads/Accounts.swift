@@ -35,7 +35,7 @@ struct Accounts: Sendable {
     }
   }
 
-  /// What two reads of accounts say; nothing where both say what is always so.
+  /// The problem that two reads of the accounts show; nil if both show what always holds.
   static func complaint<Seen: RealmCollection>(_ accounts: Seen) -> String?
   where Seen.Element == MoneyAccount {
     let read = { accounts.reduce(into: [Int: Int]()) { $0[$1.id] = $1.balance } }
@@ -47,7 +47,7 @@ struct Accounts: Sendable {
       ? nil : "the sum of \(first.count) accounts is \(sum), and \(summed) by a query"
   }
 
-  /// Moves something from one account to another, within a transaction.
+  /// Moves an amount from one account to another, in a transaction.
   static func transfer(_ realm: Realm, _ generator: inout SeededGenerator) {
     let bank = realm.objects(MoneyBank.self)[0].accounts
     let amount = generator.below(10)
@@ -58,7 +58,7 @@ struct Accounts: Sendable {
   }
 }
 
-/// An actor that moves money, and takes what others send.
+/// An actor that moves money and takes the values that others send.
 actor Teller {
   private let configuration: Realm.Configuration
   private var opened: Realm?
@@ -84,7 +84,7 @@ actor Teller {
     try realm.write { Accounts.transfer(realm, &generator) }
   }
 
-  /// Looks at what is live, before and after others have had the actor.
+  /// Checks the live accounts, before and after others have used the actor.
   func look() async throws -> String? {
     let realm = try await realm()
     let (results, list) = (realm.objects(MoneyAccount.self), realm.objects(MoneyBank.self)[0].accounts)
@@ -117,7 +117,7 @@ actor Teller {
     return $bank
   }
 
-  /// Looks at what somebody else referred to.
+  /// Checks collections that another thread or actor refers to.
   func look(
     _ results: ThreadSafeReference<Results<MoneyAccount>>, _ list: ThreadSafeReference<List<MoneyAccount>>
   ) async throws -> String? {
@@ -126,7 +126,7 @@ actor Teller {
     return Accounts.complaint(results) ?? Accounts.complaint(list)
   }
 
-  /// Looks at what somebody else has frozen, and at the same live.
+  /// Checks a list that another actor has frozen, and the live list of the same accounts.
   func look(_ frozen: sending List<MoneyAccount>) async throws -> String? {
     _ = try await realm()
     let list = frozen

@@ -46,7 +46,8 @@ private func inMemory() -> Realm.Configuration {
     #expect(count == 50)
   }
 
-  @Test func `tasks of one actor take turns in the order they came, and see whole transactions`() async throws
+  @Test func `tasks of one actor take turns in the order in which they came, and see whole transactions`()
+    async throws
   {
     let store = RealmActor(inMemory())
     try await store.open()
@@ -57,7 +58,7 @@ private func inMemory() -> Realm.Configuration {
     #expect(try await store.run { _, realm in realm.objects(Person.self).count } == 100)
   }
 
-  @Test func `a block that throws leaves nothing, and so does a task that is cancelled before its turn`()
+  @Test func `a block that throws writes nothing, and so does a task that is cancelled before its turn`()
     async throws
   {
     struct Refused: Error {}
@@ -72,7 +73,7 @@ private func inMemory() -> Realm.Configuration {
         }
       }
     }
-    // Another thread has the lock until it is let go.
+    // Another thread holds the lock until the semaphore is signalled.
     let (isOpen, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     Thread {
       let realm = try! Realm(configuration: configuration)
@@ -97,7 +98,7 @@ private func inMemory() -> Realm.Configuration {
   }
 
   @Test
-  func `a transaction that begins at once takes the lock that tasks wait for, and they go on behind it`()
+  func `a transaction that begins at once takes the lock that tasks wait for, and the tasks follow`()
     async throws
   {
     let configuration = inMemory()
@@ -125,7 +126,7 @@ private func inMemory() -> Realm.Configuration {
       try await store.run { _, realm in realm.objects(Person.self).map(\.id).sorted() } == [0, 1, 2, 10])
   }
 
-  @Test func `blocks of a queue run in order, nested ones too, and completions come when all is sure`() throws
+  @Test func `blocks of a queue run in order, even nested ones, and completions come after the sync`() throws
   {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
     defer { _ = try? Realm.deleteFiles(for: Realm.Configuration(fileURL: url)) }
@@ -177,7 +178,7 @@ private func inMemory() -> Realm.Configuration {
   }
 
   @Test
-  func `a grouped commit that nobody follows is made sure, and a block that ends its transaction is told of`()
+  func `a grouped commit without a later one is synced, and a block that ends its transaction is reported`()
     throws
   {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).realm")
@@ -200,7 +201,7 @@ private func inMemory() -> Realm.Configuration {
     let actor = RealmActor(configuration)
     try await actor.open()
     try await actor.add(1)
-    // Versions that are read are more than the configuration of the first task allows.
+    // The number of versions that are read is above the limit in the configuration of the first task.
     let readers = try (0..<3).map { id in
       try onThread {
         let realm = try Realm(configuration: configuration)
@@ -232,7 +233,7 @@ private func inMemory() -> Realm.Configuration {
     #expect(try opened(configuration).isEmpty)
   }
 
-  @Test func `the main queue is one, whatever object stands for it`() throws {
+  @Test func `all objects for the main queue stand for one queue`() throws {
     let configuration = inMemory()
     let (one, two) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     for done in [one, two] {
@@ -241,7 +242,7 @@ private func inMemory() -> Realm.Configuration {
         done.signal()
       }
     }
-    // The callbacks come on the main queue, which the program that runs the tests serves.
+    // The main queue calls the callbacks. The program that runs the tests serves it.
     for done in [one, two] { #expect(done.wait(timeout: .now() + 30) == .success) }
   }
 

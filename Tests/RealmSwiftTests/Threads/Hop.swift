@@ -4,19 +4,19 @@ import RealmSwift
 import Synchronization
 import RealmTestSupport
 
-/// What several threads count.
+/// A count that several threads share.
 final class Tally: Sendable {
   private let number = Atomic<Int>(0)
   var count: Int { number.load(ordering: .acquiring) }
   func add() { number.wrappingAdd(1, ordering: .releasing) }
 }
 
-/// What a task does next.
+/// The next step of a task.
 enum Step: CaseIterable {
   case writeLater, write, look, frozenByTwo, frozenThaws, referred, variable, thread, queue
 }
 
-/// One step of a task, which leads over one or two actors.
+/// One step of a task, which involves one or two actors.
 struct Hop: Sendable {
   private let configuration: Realm.Configuration
   private let one: Teller
@@ -30,7 +30,9 @@ struct Hop: Sendable {
     seed = generator.next()
   }
 
-  /// Answers what is wrong.
+  /// Takes a step.
+  ///
+  /// - Returns: A problem; nil if there is none.
   func take(_ step: Step) async throws -> String? {
     switch step {
     case .writeLater:
@@ -54,7 +56,7 @@ struct Hop: Sendable {
     }
   }
 
-  /// Two threads read the same frozen things at the same time.
+  /// Lets two threads read the same frozen objects at the same time.
   private func readFrozen() async throws -> String? {
     let results = Shared(try await one.frozenResults())
     let realm = Shared(try await two.frozenRealm())
@@ -71,7 +73,7 @@ struct Hop: Sendable {
     return complaints.0 ?? complaints.1 ?? (before == after ? nil : "a frozen order has changed")
   }
 
-  /// A thread that ends while what it froze is still read.
+  /// Freezes objects on a thread that ends while they are still read.
   private func onThreadOfItsOwn() async throws -> String? {
     let configuration = configuration
     let seed = seed

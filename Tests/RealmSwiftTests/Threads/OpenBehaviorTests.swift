@@ -3,7 +3,7 @@ import RealmSwift
 import Testing
 
 @Suite struct OpenBehaviorTests {
-  @Test func `realms of actors open with what a sync would wait for`() async throws {
+  @Test func `realms of actors accept the options that wait for a sync`() async throws {
     let configuration = Realm.Configuration(
       inMemoryIdentifier: "opened \(UUID())", objectTypes: [Person.self, Dog.self])
     for behavior in [Realm.OpenBehavior.never, .once, .always] {

@@ -4,7 +4,7 @@ import RealmSwift
 import Testing
 
 @Suite struct ReferenceTests {
-  @Test func `a reference takes an object and a collection to another thread, which sees what was committed`()
+  @Test func `a reference takes an object and a collection to another thread, which sees their commit`()
     throws
   {
     let realm = try memoryRealm()
@@ -26,7 +26,7 @@ import Testing
     #expect(person.words.first == "said")
   }
 
-  @Test func `a reference to what was deleted resolves to nothing`() throws {
+  @Test func `a reference to a deleted object resolves to nil`() throws {
     let realm = try memoryRealm()
     let person = Person(id: 1, name: "Ada", age: 36)
     try realm.write { realm.add(person) }
@@ -52,9 +52,7 @@ import Testing
   }
 
   @Test
-  func `a variable that is thread-safe is read on every thread, and is nothing once its object is deleted`()
-    throws
-  {
+  func `a thread-safe variable is read on every thread, and is nil after its object is deleted`() throws {
     let realm = try memoryRealm()
     let object = Person(id: 1, name: "Ada", age: 36)
     try realm.write { realm.add(object) }
@@ -83,7 +81,8 @@ import Testing
     #expect(realm.resolve(reference)?.age == 19)
   }
 
-  @Test func `a reference to what a cancelled transaction made resolves to nothing, whoever has the key now`()
+  @Test
+  func `a reference to an object of a cancelled transaction resolves to nil, even if its key is in use`()
     throws
   {
     struct Cancelled: Error {}
@@ -102,7 +101,7 @@ import Testing
     #expect(references.map { realm.resolve($0)?.name } == [nil, ""])
   }
 
-  @Test func `a reference of an open transaction resolves after the commit, in a realm that has not moved`()
+  @Test func `a reference of an open transaction resolves after the commit, in a realm at an older version`()
     throws
   {
     let realm = try memoryRealm()
@@ -117,7 +116,7 @@ import Testing
     #expect(queue.sync { other.value.resolve(sent)?.name } == "Rex")
   }
 
-  @Test func `a list in a value of any type that was replaced thaws to nothing`() throws {
+  @Test func `a list in a value of any type that was replaced thaws to nil`() throws {
     let realm = try memoryRealm()
     let thing = Collected()
     try realm.write {

@@ -2,17 +2,18 @@
   import Foundation
   import Testing
 
-  /// Small programs about threads, tasks and actors, in Snippets: what the compiler has to refuse (Refused), and what has to compile
-  /// without a warning and work (Working, Program). The first line of each says what is expected. Refused also has programs with names
-  /// of RealmSwift that are not there yet.
+  /// Small programs about threads, tasks and actors, in Snippets. The compiler has to refuse some of them (Refused).
+  /// The others have to compile without a warning and work (Working, Program). The first line of each says what is
+  /// expected. Refused also has programs with names of RealmSwift that are not there yet.
   ///
-  /// Together they are the promise that a mistake is told when a program is compiled: nothing here compiles and stops when it runs.
+  /// Together they are a promise: a mistake is reported when a program is compiled. No program here compiles and then
+  /// stops when it runs.
   @Suite struct SnippetTests {
     @Test(arguments: Snippets.refused)
-    func `the compiler refuses what takes an object to another thread, and names that are not there yet`(
+    func `the compiler refuses code that takes an object to another thread, and names that are missing yet`(
       snippet: Snippet
     ) throws {
-      // One compilation is nothing to the others: an error of types keeps the compiler from looking for races.
+      // The snippets are compiled one by one, because an error of types keeps the compiler from looking for races.
       let (status, output) = try Snippets.compile(["-emit-sil", "-o", "/dev/null", snippet.path])
       #expect(status != 0, "\(snippet) was compiled, and is to be refused")
       let errors = output.split(separator: "\n").filter { $0.contains(": error: ") }
@@ -25,7 +26,8 @@
       }
     }
 
-    @Test func `what the guides of threads recommend compiles without a warning, and works`() throws {
+    @Test func `the code that the guides of threads recommend compiles without a warning, and works`() throws
+    {
       try withFolder { folder in
         let main = folder + "/Main.swift"
         let calls = Snippets.working.map { "    await tell(\"\($0)\") { try await \($0)() }" }
@@ -49,7 +51,9 @@
     }
 
     @Test(arguments: Snippets.programs)
-    func `a program of its own compiles without a warning, and works`(snippet: Snippet) throws {
+    func `each program with its own main function compiles without a warning, and works`(snippet: Snippet)
+      throws
+    {
       try withFolder { folder in
         let output = try built([snippet.path], in: folder)
         #expect(output == snippet.expected + "\n")
@@ -61,7 +65,9 @@
       #expect((Snippets.refused + Snippets.working + Snippets.programs).allSatisfy { !$0.expected.isEmpty })
     }
 
-    /// What a program prints that is compiled from files.
+    /// Compiles a program from files and runs it.
+    ///
+    /// - Returns: The output of the program.
     private func built(_ paths: [String], in folder: String) throws -> String {
       let program = folder + "/program"
       let linked = try Snippets.objectFiles(folder) + ["-lsodium", "-lz", "-lstdc++"]
@@ -82,14 +88,14 @@
     }
   }
 
-  /// A small Swift file, whose first line says what is expected of it.
+  /// A small Swift file. Its first line says what is expected of it.
   struct Snippet: CustomTestStringConvertible, CustomStringConvertible, Sendable {
     let path: String
 
     var description: String { URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent }
     var testDescription: String { description }
 
-    /// What follows the colon of the first line.
+    /// The text after the colon of the first line.
     var expected: String {
       let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
       guard let line = text.split(separator: "\n").first, let colon = line.range(of: ": ") else { return "" }
@@ -112,10 +118,10 @@
       return names.filter { $0.hasSuffix(".swift") }.sorted().map { Snippet(path: "\(folder)/\($0)") }
     }
 
-    /// The folder that this program was built in, beside the modules that it was built from.
+    /// The folder in which this program was built, with the modules of which it was built.
     private static let products: URL = {
       #if os(macOS)
-        // The program is Xcode's, and the tests are a bundle.
+        // On macOS the program is Xcode's, and the tests are a bundle.
         Bundle(for: Anchor.self).bundleURL.deletingLastPathComponent()
       #else
         URL(fileURLWithPath: Bundle.main.executablePath ?? "").deletingLastPathComponent()
@@ -123,7 +129,7 @@
     }()
     private final class Anchor {}
 
-    /// Compiles files as a package of Swift 6 that uses RealmSwift does.
+    /// Compiles files with the options of a Swift 6 package that uses RealmSwift.
     static func compile(_ arguments: [String]) throws -> (status: Int32, output: String) {
       try run(
         [
@@ -136,14 +142,14 @@
         ] + moduleMaps + arguments)
     }
 
-    /// What the compiler finds the modules of C by that the library uses.
+    /// The options with which the compiler finds the C modules that the library uses.
     private static let moduleMaps: [String] = {
       let files = FileManager.default
       let products = Self.products.resolvingSymlinksInPath()
       let made = ((try? files.contentsOfDirectory(atPath: products.path)) ?? []).sorted()
         .map { "\(products.path)/\($0)/module.modulemap" }
       let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
-      // Some modules come with a map of their own.
+      // Some modules have a map of their own.
       let headers = [
         "swift-nio-ssl/Sources/CNIOBoringSSL", "swift-nio/Sources/CNIOWindows",
         "swift-atomics/Sources/_AtomicsShims", "swift-system/Sources/CSystem",
@@ -152,12 +158,12 @@
         + headers.flatMap { ["-I", $0] }
     }()
 
-    /// The library as this program links it, in a file that the compiler reads as arguments.
+    /// Writes the object files of the library to a file that the compiler reads as arguments.
     static func objectFiles(_ folder: String) throws -> [String] {
       let all = try String(
         contentsOf: products.appendingPathComponent("realm-swiftPackageTests.product/Objects.LinkFileList"),
         encoding: .utf8)
-      // Programs have a main function, and tests need what they are run by.
+      // Programs have a main function, and tests need the code that runs them.
       let others = ["Tests.build/", "Support.build/", "RealmTool.build/", "api_coverage.build/", ".derived/"]
       let own = all.split(separator: "\n").filter { line in !others.contains { line.contains($0) } }
       let list = folder + "/objects"
@@ -165,7 +171,9 @@
       return ["@" + list]
     }
 
-    /// Runs a program, and answers how it ended and what it printed.
+    /// Runs a program.
+    ///
+    /// - Returns: The exit status and the output.
     static func run(_ words: [String]) throws -> (status: Int32, output: String) {
       let (process, pipe) = (Process(), Pipe())
       process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -5,7 +5,7 @@ import RealmTestSupport
 import Testing
 
 @Suite(.serialized) struct StressTests {
-  @Test func `tasks hop over actors, threads and queues, and every version they see is whole`() async throws {
+  @Test func `tasks move between actors, threads and queues, and see only whole versions`() async throws {
     let seed = Slow.isAsked ? UInt64.random(in: 0..<1_000_000) : 1
     let accounts = try Accounts()
     let tellers = (0..<8).map { _ in Teller(accounts.configuration) }
@@ -39,16 +39,13 @@ import Testing
     #expect(try await tellers[0].look() == nil)
   }
 
-  @Test
-  func `what was made on threads and queues that have ended is read elsewhere, and closes the file at last`()
-    throws
-  {
+  @Test func `objects of ended threads and queues are read elsewhere, and the file closes at last`() throws {
     for round in 0..<Slow.count(20, slow: 1_000) {
       let accounts = try Accounts()
       var left: Shared<Leftover>? = try Shared(
         round.isMultiple(of: 2) ? leftByThread(accounts) : leftByQueue(accounts))
       let shared = left!
-      // The reader of a thread that has ended goes when another thread reads.
+      // The reader of a thread that has ended is removed when another thread reads.
       for _ in 0..<3 {
         let complaint = try onThread {
           let left = shared.value
@@ -71,7 +68,7 @@ import Testing
     }
   }
 
-  /// What outlives the thread or queue that made it; the realm of that is live, and is only let go of.
+  /// Objects that outlive the thread or queue that made them. Its live realm is not used, only released.
   private struct Leftover {
     let live: Realm
     let realm: Realm
@@ -101,9 +98,7 @@ import Testing
     return try queue.sync { Leftover(try Realm(configuration: accounts.configuration, queue: queue)) }
   }
 
-  @Test func `a transaction whose turn has come gives way where its place waits for somebody who writes`()
-    throws
-  {
+  @Test func `a transaction whose turn has come gives way if its thread waits for another writer`() throws {
     let accounts = try Accounts()
     let configuration = accounts.configuration
     let queue = DispatchQueue(label: "waits")
@@ -112,7 +107,7 @@ import Testing
       let realm = try Realm(configuration: configuration, queue: queue)
       for _ in 0..<3 { realm.writeAsync { realm.objects(MoneyAccount.self)[0].balance += 1 } }
       realm.writeAsync({ realm.objects(MoneyAccount.self)[0].balance -= 3 }) { _ in done.signal() }
-      // The lock is taken for the first of these, which can't begin before this returns.
+      // The lock is taken for the first of these transactions, which can't begin before this block returns.
       for _ in 0..<3 {
         try onThread {
           let realm = try Realm(configuration: configuration)
@@ -124,10 +119,7 @@ import Testing
     #expect(Accounts.complaint(try Realm(configuration: configuration).objects(MoneyAccount.self)) == nil)
   }
 
-  @Test
-  func `a file is closed when the last that was frozen or referred to on a thread that has ended is let go`()
-    throws
-  {
+  @Test func `a file closes with the last frozen object or reference of an ended thread`() throws {
     let accounts = try Accounts()
     nonisolated(unsafe) var left: Leftover? = try leftByThread(accounts)
     #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: accounts.configuration) }
@@ -137,7 +129,9 @@ import Testing
   }
 
   @Test(.enabled(if: Slow.isAsked))
-  func `tasks that write later beside a thread that writes without pause all get their turns`() async throws {
+  func `tasks that write asynchronously get all their turns beside a thread that writes without pause`()
+    async throws
+  {
     let accounts = try Accounts()
     let configuration = accounts.configuration
     let isOver = Tally()

@@ -3,7 +3,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// An actor that runs on a queue of its own, where it may stop for ever without keeping a thread from other tasks.
+/// An actor that runs on its own queue, where it may stop for ever without keeping a thread from other tasks.
 private actor StoppedActor {
   private final class Executor: SerialExecutor {
     private let queue = DispatchQueue(label: "stopped")
@@ -23,7 +23,7 @@ private actor StoppedActor {
 }
 
 extension MisuseTests {
-  /// As `expectStop`, for code of an actor.
+  /// Checks a misuse as `expectStop` does, in code of an actor.
   private func expectStopOfActor(
     _ expected: [String], sourceLocation: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable (isolated StoppedActor) async throws -> Void
@@ -45,7 +45,7 @@ extension MisuseTests {
   // MARK: - Places
 
   @Test
-  func `objects, collections and realms that are used on another thread stop with a way to take them there`()
+  func `an object, collection or realm that is used on another thread stops the program with a remedy`()
     throws
   {
     let expected = [
@@ -67,7 +67,9 @@ extension MisuseTests {
     }
   }
 
-  @Test func `a realm of a queue and one of an actor stop elsewhere, and name their place`() throws {
+  @Test func `a realm of a queue and a realm of an actor stop elsewhere, and the message names their place`()
+    throws
+  {
     expectStop(["Wrong thread", "the queue of realms", "freeze()"]) {
       let queue = DispatchQueue(label: "of realms")
       nonisolated(unsafe) let realm = try queue.sync {
@@ -85,7 +87,7 @@ extension MisuseTests {
     Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Person.self, Dog.self])
   }
 
-  @Test func `a concurrent queue has no realm`() {
+  @Test func `a concurrent queue can't have a realm`() {
     expectStop(["Concurrent queue", "of many", "serial queue"]) {
       let queue = DispatchQueue(label: "of many", attributes: .concurrent)
       _ = try Realm(configuration: Self.inMemory(), queue: queue)
@@ -101,7 +103,7 @@ extension MisuseTests {
 
   // MARK: - References
 
-  @Test func `references that can't be resolved stop`() {
+  @Test func `a reference that can't be resolved stops the program`() {
     expectStop(["Reference that was resolved", "Person", "once", "@ThreadSafe"]) {
       let realm = try Self.realm()
       let reference = ThreadSafeReference(to: realm.objects(Person.self)[0])
@@ -118,7 +120,7 @@ extension MisuseTests {
     }
   }
 
-  @Test func `what is in no realm is neither frozen, thawed nor referred to`() {
+  @Test func `an unmanaged object can't be frozen, thawed or referred to`() {
     expectStop(["Unmanaged object", "Person", "frozen", "add it"]) { _ = Person().freeze() }
     expectStop(["Unmanaged object", "Person", "thawed", "add it"]) { _ = Person().thaw() }
     expectStop(["Unmanaged object", "List<Int>", "frozen", "add it"]) { _ = List<Int>().freeze() }
@@ -137,7 +139,7 @@ extension MisuseTests {
 
   // MARK: - Frozen things
 
-  @Test func `an object of the open transaction is frozen after the commit`() {
+  @Test func `an object of an open transaction is frozen after the commit`() {
     expectStop(["Uncommitted object", "Person", "after the commit"]) {
       let realm = try Self.realm()
       try realm.write { _ = realm.create(Person.self, value: ["id": 2]).freeze() }
@@ -148,7 +150,7 @@ extension MisuseTests {
     }
   }
 
-  @Test func `what is frozen is not changed, and the way to change it is told`() {
+  @Test func `a frozen object can't be changed, and the message says how to change it`() {
     let changes: [@Sendable (Person) throws -> Void] = [
       { $0.name = "new" }, { $0.words.append("new") }, { $0.dog = Dog() }, { $0.dogs.removeAll() },
       { $0["age"] = 3 },
@@ -172,7 +174,7 @@ extension MisuseTests {
 
   // MARK: - Writing later
 
-  @Test func `a transaction can't begin later where nothing can be called`() {
+  @Test func `an asynchronous transaction can't begin on a thread without a run loop`() {
     expectStop(["Thread without a run loop", "realm.write", "Realm(queue:)"]) {
       try Self.realm().writeAsync {}
     }
@@ -191,7 +193,7 @@ extension MisuseTests {
     }
   }
 
-  @Test func `tasks write realms of their actor, which can be written`() {
+  @Test func `tasks write realms of their actor, and only writable ones`() {
     expectStopOfActor(["Realm without an actor", "asyncWrite", "belongs to the thread", "Realm(actor: self)"])
     {
       actor in
@@ -222,6 +224,6 @@ extension MisuseTests {
 }
 
 extension StoppedActor {
-  /// A realm of the thread that happens to run the actor.
+  /// A realm of the thread that the actor happens to run on.
   fileprivate func realmOfThread() throws -> Realm { try memoryRealm([Person.self, Dog.self]) }
 }

@@ -28,7 +28,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     ]
   }
 
-  @Test func `each type is read as it was written, alone and in collections, after another opening too`()
+  @Test func `each type is read as it was written, alone, in collections and after the file is opened again`()
     throws
   {
     let file = TemporaryFile()
@@ -57,7 +57,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     try realm.verify()
   }
 
-  @Test func `a value tells what it is`() {
+  @Test func `a value has only the property of its own type`() {
     let (int, bool, float, double) = (Self.simple[1], Self.simple[2], Self.simple[3], Self.simple[4])
     #expect(int.intValue == -3 && int.doubleValue == nil && bool.boolValue == true && bool.intValue == nil)
     #expect(float.floatValue == 1.5 && double.doubleValue == -0.25 && Self.simple[5].stringValue == "é")
@@ -91,7 +91,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     try realm.verify()
   }
 
-  @Test func `nested lists and dictionaries are changed where they are`() throws {
+  @Test func `nested lists and dictionaries are changed in place`() throws {
     let realm = try memoryRealm(types)
     let holder = try box(realm)
     try realm.write {
@@ -141,7 +141,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     #expect(holder.any == .int(5))
   }
 
-  @Test func `a nested collection stays the same where others are put before it, and goes with its element`()
+  @Test func `a nested collection stays the same if others are put before it, and goes with its element`()
     throws
   {
     let realm = try memoryRealm(types)
@@ -167,9 +167,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     try realm.verify()
   }
 
-  @Test func `what holds a list was replaced by another list, and a handle of the first shows nothing of it`()
-    throws
-  {
+  @Test func `a handle of a list that another list has replaced shows nothing of the new list`() throws {
     let realm = try memoryRealm(types)
     let holder = try box(realm)
     try realm.write {
@@ -188,7 +186,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     try realm.verify()
   }
 
-  @Test func `a list of a cancelled transaction shows nothing of a later one`() throws {
+  @Test func `a list of a cancelled transaction shows nothing of a later list`() throws {
     let realm = try memoryRealm(types)
     let holder = try box(realm)
     realm.beginWrite()
@@ -223,7 +221,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     try realm.verify()
   }
 
-  @Test func `a loop that changes what comes later shows it as it is`() throws {
+  @Test func `a loop shows later elements with the changes that the loop has made`() throws {
     let realm = try memoryRealm(types)
     let holder = try box(realm)
     let count = 2000
@@ -241,7 +239,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
       }
     }
     #expect(holder.list.count == count / 2)
-    // Each was visited before it was removed.
+    // Each element was visited before it was removed.
     #expect(holder.list.count { $0.listValue?.contains(.int(2)) == true } == count / 4)
     try realm.verify()
   }
@@ -276,7 +274,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     try realm.verify()
   }
 
-  @Test func `objects in another realm's collections are told, and copied by create`() throws {
+  @Test func `objects in collections of another realm are reported, and are copied by create`() throws {
     let (realm, other) = (try memoryRealm(types), try memoryRealm(types))
     let holder = try box(realm)
     try realm.write { holder.any = .fromArray([.object(Dog(value: ["name": "Rex"]))]) }
@@ -298,7 +296,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     }
   }
 
-  @Test func `a set copies the list, and a copied object has its own`() throws {
+  @Test func `an assignment copies a list, and a copied object has a list of its own`() throws {
     let (realm, other) = (try memoryRealm(types), try memoryRealm(types))
     let (one, two) = (try box(realm, 1), try box(realm, 2))
     try realm.write {
@@ -316,7 +314,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
     try other.verify()
   }
 
-  @Test func `values given as Any become what they are`() throws {
+  @Test func `values that are given as Any get the type of their content`() throws {
     let table: [(Any, AnyRealmValue)] = [
       (NSNull(), .none), (Int?.none as Any, .none), (5, .int(5)), (UInt8(5), .int(5)), (true, .bool(true)),
       (1.5, .double(1.5)), (Float(1.5), .float(1.5)), ("x", .string("x")), (Data([1]), .data(Data([1]))),
@@ -386,7 +384,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
           Dictionary((0..<generator.below(3)).map { ("k\($0)", random(levels - 1)) }) { first, _ in first })
       }
     }
-    /// The same steps down in both.
+    /// Makes the same change in both values, at the place that the same choices lead to.
     func change(_ pair: [AnyRealmValue], _ choices: [Int], _ new: AnyRealmValue) -> Bool {
       var (lists, maps) = (pair.compactMap(\.listValue), pair.compactMap(\.dictionaryValue))
       for choice in choices {
@@ -414,7 +412,7 @@ private func box(_ realm: Realm, _ id: Int = 1) throws -> Box {
         plain.any = value
       }
       try realm.commitWrite()
-      // What was set is the plain object's instance; the managed one's is a copy.
+      // The plain object holds the instance that was set, and the managed object holds a copy.
       #expect(Box(value: managed).any == plain.any, "seed \(seed)")
     }
     try realm.verify()

@@ -14,10 +14,10 @@ class Event: Object {
   @Persisted var any: AnyRealmValue
 }
 
-/// From the year 1 to 9999, of many magnitudes around the beginning of 2001.
+/// Random dates from the year 1 to 9999, with many different distances from the beginning of 2001.
 private struct RandomDates {
   private static let years = -63_114_076_800.0..<252_455_616_000.0
-  /// Dates that are nearer to the beginning of 2001 are finer than a nanosecond.
+  /// A `Date` that is nearer to the beginning of 2001 than this is finer than a nanosecond.
   static let finest = 0x1p23
   var generator: SeededGenerator
 
@@ -36,7 +36,7 @@ private struct RandomDates {
   private func realm() throws -> Realm { try memoryRealm([Event.self, Dog.self, Person.self]) }
 
   @Test(arguments: [UInt64(1), .random(in: 0...(.max))])
-  func `a date of any year comes back equal from wherever it stands`(seed: UInt64) throws {
+  func `a date of any year is read as it was written, in each kind of property`(seed: UInt64) throws {
     var random = RandomDates(generator: SeededGenerator(seed: seed))
     let realm = try realm()
     let dates = (0..<400).map { _ in random.next() }
@@ -65,7 +65,7 @@ private struct RandomDates {
     #expect(events.sorted(by: \.at).map(\.at) == dates.sorted())
   }
 
-  @Test func `the time of now comes back equal`() throws {
+  @Test func `the current time is read as it was written`() throws {
     let realm = try realm()
     let event = try realm.write { realm.create(Event.self, value: ["id": 1]) }
     for _ in 0..<300 {
@@ -92,7 +92,7 @@ private struct RandomDates {
       let micros = Date(timeIntervalSinceReferenceDate: (interval * 1_000_000).rounded() / 1_000_000)
       event.at = micros
       #expect(event.at == micros, "seed \(seed)")
-      // Seconds away, where the parts of a date are rounded apart from each other.
+      // The date is seconds away from 2001, where the parts of a date are rounded separately.
       let near = Date(timeIntervalSinceReferenceDate: (interval / 100_000 * 1_000_000).rounded() / 1_000_000)
       event.at = near
       #expect(event.at == near, "seed \(seed)")
@@ -104,7 +104,7 @@ private struct RandomDates {
     try realm.commitWrite()
   }
 
-  @Test func `dates beyond what can be stored become the nearest that can, and no date is 1970`() throws {
+  @Test func `dates outside of the range become the nearest date in it, and NaN becomes 1970`() throws {
     let realm = try realm()
     let event = try realm.write { realm.create(Event.self, value: ["id": 1]) }
     func stored(_ interval: Double) throws -> Double {
@@ -121,7 +121,7 @@ private struct RandomDates {
     }
   }
 
-  @Test("Dates out of range and no dates at all are stored as the nearest there is")
+  @Test("Dates out of range and values that are not dates are stored as the nearest valid date")
   func dates() throws {
     let realm = try memoryRealm()
     for interval in [1e300, -1e300, .infinity, -.infinity, .nan, 9.3e18, -9.3e18, -0.5, 1e15 + 0.25] {

@@ -10,7 +10,7 @@ private class Account: Object {
 }
 
 @Suite struct Decimal128Tests {
-  @Test func `decimals are written as literals`() {
+  @Test func `literals make decimals`() {
     let (whole, fraction, text): (Decimal128, Decimal128, Decimal128) = (3, 1.5, "-0.10")
     #expect(whole == Decimal128(integerLiteral: 3) && fraction == Decimal128(floatLiteral: 1.5))
     #expect(text == Decimal128(stringLiteral: "-0.1"))
@@ -32,8 +32,7 @@ private class Account: Object {
     #expect(Decimal128(1).distance(to: 3) == 2 && Decimal128(1).advanced(by: -1) == 0)
   }
 
-  @Test func `equal numbers have one text, without zeros at the end of the digits and without a plus`()
-    throws
+  @Test func `equal numbers have one text, without zeros at the end of the digits and without a plus`() throws
   {
     let realm = try Realm(
       configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Account.self]))
@@ -76,7 +75,7 @@ private class Account: Object {
     #expect(Decimal128.max * 10 == (try Decimal128(string: "Infinity")))
   }
 
-  @Test func `numbers of other types become decimals, and back`() throws {
+  @Test func `numbers of other types become decimals, and decimals become other numbers`() throws {
     #expect(Decimal128(value: 5) == 5 && Decimal128(value: UInt64.max).stringValue == "18446744073709551615")
     #expect(
       Decimal128(value: "1.5") == 1.5 && Decimal128(value: Float(0.1)) == 0.1 && Decimal128(value: 0.1) == 0.1
@@ -109,7 +108,7 @@ private class Account: Object {
     }
   }
 
-  @Test func `objects are asked, sorted and added up by decimals`() throws {
+  @Test func `objects are queried, sorted and summed by decimals`() throws {
     let realm = try memoryRealm([Account.self])
     let balances: [Decimal128] = ["0.10", "-5", "0.1", "1E+3", "12345678901234567890.12", "0", "NaN"]
     try realm.write {

@@ -18,7 +18,7 @@ private class Vase: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Values that link to objects of a class which the realm was opened without.
+/// Values that link to objects of a class that the realm was opened without.
 @Suite struct MissingClassTests {
   /// A file in which another version of the program has linked to an object.
   private static func file() throws -> TemporaryFile {
@@ -37,7 +37,9 @@ private class Vase: Object {
     return file
   }
 
-  @Test func `they are read, gone through and described as dynamic objects`() throws {
+  @Test func `links to objects of a missing class are read, enumerated and described as dynamic objects`()
+    throws
+  {
     let file = try Self.file()
     let realm = try Realm(configuration: Realm.Configuration(fileURL: file.url, objectTypes: [Cabinet.self]))
     let cabinet = try #require(realm.objects(Cabinet.self).first)
@@ -57,7 +59,7 @@ private class Vase: Object {
     try realm.verify()
   }
 
-  @Test func `they stay as they are while other values are written beside them`() throws {
+  @Test func `links to objects of a missing class stay when other values are written beside them`() throws {
     let file = try Self.file()
     do {
       let realm = try Realm(

@@ -10,7 +10,7 @@ private class IndexedAny: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Numbers of `AnyRealmValue` are equal by their values, by one rule wherever they stand.
+/// Numbers in `AnyRealmValue` are equal if their values are equal. One rule holds in all places.
 @Suite struct NumbersByValueTests {
   private static var classes: [[AnyRealmValue]] {
     [
@@ -34,7 +34,7 @@ private class IndexedAny: Object {
     ]
   }
 
-  @Test func `an index finds what a look at each object finds`() throws {
+  @Test func `a query with an index finds the same objects as a query without one`() throws {
     let realm = try memoryRealm([IndexedAny.self, Dog.self, Person.self])
     let rex = try realm.write { realm.create(Dog.self, value: ["name": "Rex"]) }
     let values = Self.classes.joined() + [.object(rex), .fromArray([.int(1)])]
@@ -55,7 +55,7 @@ private class IndexedAny: Object {
           == all.where { $0.same.in([.int(1), .double(1), .string("1")]) }.count)
     }
     check()
-    // An object that is deleted leaves the values that link to it.
+    // Values that link to a deleted object become null.
     #expect(all.where { $0.any == AnyRealmValue.object(rex) }.count == 20)
     try realm.write { realm.delete(rex) }
     #expect(all.where { $0.any == AnyRealmValue.none }.count == 40)
@@ -63,7 +63,7 @@ private class IndexedAny: Object {
 
   private func realm() throws -> Realm { try memoryRealm([Box.self, Dog.self, Person.self]) }
 
-  @Test func `equality and hash know one rule`() {
+  @Test func `equality and hash follow the same rule for numbers`() {
     for (first, values) in Self.classes.enumerated() {
       for (second, others) in Self.classes.enumerated() {
         for value in values {
@@ -78,7 +78,9 @@ private class IndexedAny: Object {
   }
 
   @Test(arguments: 0..<4 as Range<UInt64>)
-  func `sets, lists, queries and distinct follow it, managed and not`(seed: UInt64) throws {
+  func `managed and unmanaged sets, lists, queries and distinct follow one rule for numbers`(seed: UInt64)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     let realm = try realm()
     let all = Self.classes.enumerated().flatMap { number, values in values.map { (number, $0) } }
@@ -107,7 +109,7 @@ private class IndexedAny: Object {
     }
     for (number, value) in all {
       let found = Set(realm.objects(Box.self).where { $0.any == value }.map(\.id))
-      // To a query NaN is equal to nothing.
+      // In a query NaN is equal to nothing.
       let isNaN =
         value.doubleValue?.isNaN == true || value.floatValue?.isNaN == true
         || value.decimal128Value?.isNaN == true
@@ -117,7 +119,7 @@ private class IndexedAny: Object {
     try realm.verify()
   }
 
-  @Test func `values of maps, and lists in values, follow it`() throws {
+  @Test func `values of maps, and lists in values, follow the rule for numbers`() throws {
     let (first, second) = (Map<String, AnyRealmValue>(), Map<String, AnyRealmValue>())
     first["a"] = .int(1)
     second["a"] = .decimal128("1.0")
@@ -127,7 +129,7 @@ private class IndexedAny: Object {
     #expect(AnyRealmValue.fromDictionary(["k": .double(.nan)]) == .fromDictionary(["k": .float(.nan)]))
   }
 
-  @Test func `lists of numbers find what sets of them hold`() throws {
+  @Test func `lists of numbers find the values that sets of numbers hold`() throws {
     let realm = try memoryRealm([Everything.self])
     let object = Everything()
     object.doubles.append(objectsIn: [1, -0.0, .nan])
@@ -140,7 +142,7 @@ private class IndexedAny: Object {
     }
   }
 
-  @Test func `nil and NSNull are no decimal`() {
+  @Test func `nil and NSNull do not become decimals`() {
     #expect(Decimal128(value: NSNull()).isNaN && Decimal128(value: Int?.none as Any).isNaN)
   }
 }

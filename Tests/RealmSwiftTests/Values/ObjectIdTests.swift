@@ -12,7 +12,7 @@ private class Ticket: Object {
 }
 
 @Suite struct ObjectIdTests {
-  @Test func `a text of 24 hexadecimal digits and its id name each other`() throws {
+  @Test func `a text of 24 hexadecimal digits and its id are converted into each other`() throws {
     var generator = SeededGenerator(seed: 1)
     for _ in 0..<200 {
       let text = (0..<24).map { _ in String(generator.below(16), radix: 16) }.joined()
@@ -28,14 +28,14 @@ private class Ticket: Object {
     "", "12", "0123456789abcdef0123456", "0123456789abcdef012345678", "0123456789abcdef0123456g",
     "0x23456789abcdef01234567", " 123456789abcdef01234567", "é123456789abcdef0123456",
   ])
-  func `another text is an error that shows it`(text: String) {
+  func `any other text is an error that shows the text`(text: String) {
     let error = #expect(throws: Realm.Error.self) { try ObjectId(string: text) }
     #expect(error?.code == .invalidInput && error?.localizedDescription.contains("'\(text)'") == true)
   }
 
   @Test func `ids are ordered by their bytes`() throws {
     var generator = SeededGenerator(seed: 2)
-    // Few different bytes, so that many ids begin alike.
+    // The texts have few different bytes, so that many ids begin with the same bytes.
     let texts = (0..<300).map { _ in
       (0..<12).map { _ in ["00", "7f", "80", "ff"][generator.below(4)] }.joined()
     }
@@ -54,11 +54,11 @@ private class Ticket: Object {
     }
     for ids in all { #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }) }
     #expect(Set(all.joined()).count == 80_000)
-    // To the second, or some more behind where a second had too many.
+    // The timestamps are exact to the second. They may run ahead if a second had too many ids.
     #expect((start - 1...Date() + 60).contains(all[0][0].timestamp))
   }
 
-  @Test func `an id says of which second, machine and process it is`() {
+  @Test func `an id contains its second, machine and process`() {
     let id = ObjectId(
       timestamp: Date(timeIntervalSince1970: 1_700_000_000.9), machineId: 0x0a0b0c, processId: 0x1d2e)
     #expect(id.timestamp == Date(timeIntervalSince1970: 1_700_000_000))

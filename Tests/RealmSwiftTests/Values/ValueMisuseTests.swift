@@ -3,7 +3,7 @@ import RealmSwift
 import Testing
 
 extension MisuseTests {
-  @Test("An id or a decimal written in the program is one, or is told")
+  @Test("An invalid literal of an id or a decimal is reported")
   func literals() {
     expectStop(["Invalid Decimal128", "'1,5'", "-1.50"]) { _ = Decimal128("1,5") }
     expectStop(["Invalid Decimal128", "true of type Bool"]) { _ = Decimal128(value: true) }

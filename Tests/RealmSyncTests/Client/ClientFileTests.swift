@@ -31,7 +31,9 @@ import Testing
     Step(from: from, to: 6, tag: 66, querySet: 1, partition: nil, mark: mark, lastSequence: 0)
   }
 
-  /// Calls `body` in a transaction that is cancelled where it throws; answers what it threw.
+  /// Calls `body` in a transaction, and cancels the transaction if `body` throws.
+  ///
+  /// - Returns: The error that `body` threw.
   private static func problem(
     _ database: Database, _ body: (inout ClientFile) throws(ClientProblem) -> Void
   ) throws -> ClientProblem? {
@@ -43,9 +45,7 @@ import Testing
     return nil
   }
 
-  @Test func `a file that is registered has its changes count as written then, and later than all before`()
-    throws
-  {
+  @Test func `the changes of a file count as written at its registration, later than all before`() throws {
     let database = try Self.database()
     let mark = Stamp(milliseconds: Self.now + 50_000)
     let problem = try Self.problem(database) { (file) throws(ClientProblem) in
@@ -63,7 +63,7 @@ import Testing
       start.pending == [NamedChangeset(sequence: 1, hash: upload.hash)] && start.last == start.pending.last)
   }
 
-  @Test func `what no server sends is refused by name, and changes nothing`() throws {
+  @Test func `a step that no server sends is refused by name, and changes nothing`() throws {
     let database = try Self.database()
     let tooLate = Stamp(milliseconds: Self.now + 2 * 86_400_000)
     func refuses(
@@ -146,11 +146,11 @@ import Testing
       defer { transaction.cancel() }
       return try ClientFile(transaction).position
     }
-    // Two are known before: the number that names none, and that of the file.
+    // The file knows two replicas before: the number 0, which names no replica, and its own number.
     let others = UInt64(MessageLimit.stepReplicas) - 2
     #expect(try apply(from: 5, naming: 100..<100 + others) == nil)
     #expect(try position().replicas.count == MessageLimit.stepReplicas)
-    // Those that it knows may be named again.
+    // A step may name replicas again that the file knows.
     #expect(try apply(from: 6, naming: 100..<1000) == nil)
     let known = try position()
     #expect(known.replicas.count == MessageLimit.stepReplicas && known.replicas.last == 99 + others)
@@ -164,7 +164,9 @@ import Testing
     #expect(try position() == known)
   }
 
-  @Test func `long values stand in what is sent, and in a changeset that is written again`() throws {
+  @Test func `long values are in the messages that are sent, and in changesets that are written again`()
+    throws
+  {
     let database = try Self.database()
     let long = String(repeating: "x", count: 700_000)
     try database.write { transaction in

@@ -5,9 +5,9 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Resets and refusals as a client's session carries them out, and messages of any kind.
+/// Resets and refusals as a client's session carries them out, and random messages.
 @Suite struct ClientSessionResetTests {
-  /// A file with two pending changesets whose server resets it.
+  /// A file with two pending changesets that its server resets.
   private static func reset(
     _ recovery: ClientSession.Recovery, _ schema: [SchemaInstruction] = [], mayRepeat: Bool = true
   ) throws -> (file: DrivenFile, actions: [ClientSession.Action]) {
@@ -16,7 +16,7 @@ import Testing
     let welcome = try file.receive(DrivenFile.welcome(.reset(DrivenFile.reset())))
     #expect(welcome.text == "will reset, start" && welcome.first == .willReset(isInDoubt: true))
     #expect(welcome.start?.version == 9 && welcome.start?.querySet == 0 && welcome.start?.pending == [])
-    // The file is what it was until all has come.
+    // The file does not change before the whole step has come.
     #expect(try file.position().version == 5 && file.texts().keys.sorted() == [1, 2])
     #expect(file.upload().isEmpty)
     var step = try file.resetStep(schema)
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [ClientSession.Recovery.recover, .recoverOrDiscard])
-  func `what no server has decided is written again`(recovery: ClientSession.Recovery) throws {
+  func `changes that no server has decided are written again`(recovery: ClientSession.Recovery) throws {
     let (file, actions) = try Self.reset(recovery)
     #expect(actions.first == .didReset(isRecovered: true))
     #expect(actions.contains(.applied(version: 10)))
@@ -53,12 +53,12 @@ import Testing
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
-  @Test func `what no server has decided is dropped where the app wants that`() throws {
+  @Test func `changes that no server has decided are dropped if the app wants that`() throws {
     let (file, actions) = try Self.reset(.discard)
     #expect(actions.first == .didReset(isRecovered: false))
     #expect(try file.texts().keys.sorted() == [100])
     file.time += 100
-    // What the file defines and the server does not is told again, and nothing else.
+    // The file tells the server only the definitions that the server does not have.
     let uploads = actions.uploads + file.upload().uploads
     #expect(uploads.map(\.sequence) == [1] && uploads.allSatisfy { $0.changeset.objects.isEmpty })
     try file.write()
@@ -66,7 +66,7 @@ import Testing
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
-  @Test func `a property that the server has as required again is told as optional again`() throws {
+  @Test func `a property that the server requires again is told as optional again`() throws {
     let required = SchemaInstruction.addProperty(table: ModelClass.name, PropertyDefinition("c", .int64))
     let (file, actions) = try Self.reset(.discard, [required])
     file.time += 100
@@ -75,7 +75,7 @@ import Testing
     #expect(told.contains(.addProperty(table: ModelClass.name, optional)))
   }
 
-  /// The server has another type of a property.
+  /// The schema of a server that has another type for a property of the file.
   private static let otherSchema = [
     SchemaInstruction.addProperty(table: ModelClass.name, PropertyDefinition("c", .string))
   ]
@@ -99,7 +99,7 @@ import Testing
 
   // MARK: - Resets behind resets
 
-  /// The server resets the file once more, as the replica 9 at version 20.
+  /// The server resets the file a second time, as the replica 9 at version 20.
   private static func again(_ file: DrivenFile) throws -> [ClientSession.Action] {
     file.session.disconnected()
     try file.begin()
@@ -112,7 +112,7 @@ import Testing
   ]
 
   @Test(arguments: [ClientSession.Recovery.recover, .discard])
-  func `a reset fails that follows one of its kind before the server has taken what that kept`(
+  func `a reset fails if it follows a reset whose kept changes the server has not taken yet`(
     recovery: ClientSession.Recovery
   ) throws {
     let (file, _) = try Self.reset(recovery, mayRepeat: false)
@@ -124,7 +124,9 @@ import Testing
     #expect(try file.position() == before.0 && file.texts() == before.1)
   }
 
-  @Test func `a reset may follow another one once the server has taken what that kept`() throws {
+  @Test func `a reset may follow another once the server has taken the changes that the first one kept`()
+    throws
+  {
     let (file, actions) = try Self.reset(.recover, mayRepeat: false)
     file.time += 100
     let uploads = actions.uploads + file.upload().uploads
@@ -140,7 +142,7 @@ import Testing
     #expect(again.text == "will reset, start")
   }
 
-  @Test func `changes that were kept once are dropped at the next reset where both are allowed`() throws {
+  @Test func `changes that one reset kept are dropped at the next reset if the app allows both`() throws {
     let (file, first) = try Self.reset(.recoverOrDiscard, mayRepeat: false)
     #expect(first.first == .didReset(isRecovered: true))
     let again = try Self.again(file)
@@ -154,7 +156,7 @@ import Testing
     #expect(third == Self.cycle)
   }
 
-  @Test func `what the server has integrated is not written again`() throws {
+  @Test func `changes that the server has integrated are not written again`() throws {
     let file = try DrivenFile(changes: 3)
     let sent = try file.begin().uploads
     var reset = DrivenFile.reset()
@@ -172,7 +174,7 @@ import Testing
     range.map { Refusal(subject: .object(ObjectName(ModelClass.name, .int($0))), reason: .notPermitted) }
   }
 
-  @Test func `refusals are kept until they are forgotten, the newest of them`() throws {
+  @Test func `the newest refusals are kept until they are forgotten`() throws {
     let file = try DrivenFile(changes: 3)
     let sent = try file.begin().uploads
     let all = Self.refusals(0..<1400)
@@ -197,13 +199,13 @@ import Testing
 
   // MARK: - Anything
 
-  /// How far a session has come.
+  /// The stage that a session has reached.
   private enum Stage {
     case hello, started, running
     case resetting(Welcome.Reset)
   }
 
-  /// Makes messages by chance: some fit the state of a file, most do not.
+  /// Makes random messages. Some of them fit the state of a file, most do not.
   private struct Server {
     var messages: MessageMaker
     var hostile: HostileMaker
@@ -233,7 +235,7 @@ import Testing
       }
     }
 
-    /// A step that begins where the file stands, of objects to which anything is done.
+    /// A step that begins at the file's version, with random changes of objects.
     private mutating func step(_ file: DrivenFile, _ reset: Welcome.Reset?) throws -> Step {
       var step = try file.step(from: reset?.registered.version)
       if reset != nil { (step.querySet, step.lastSequence) = (0, 0) }
@@ -262,7 +264,7 @@ import Testing
     }
   }
 
-  /// Sends a message, or bytes that are nearly one.
+  /// Sends a message, or bytes that are nearly a message.
   private static func send(
     _ message: ServerMessage, _ file: DrivenFile, _ server: inout Server
   ) -> [ClientSession.Action] {
@@ -274,7 +276,7 @@ import Testing
     }
   }
 
-  /// How far the session has come after a message.
+  /// The stage of the session after a message.
   private static func stage(_ message: ServerMessage, _ actions: [ClientSession.Action], _ old: Stage)
     -> Stage
   {
@@ -289,7 +291,7 @@ import Testing
     return .resetting(reset)
   }
 
-  @Test func `whatever a server sends, what is pending is never lost`() throws {
+  @Test func `pending changes are never lost, whatever a server sends`() throws {
     var (applied, failed, resets) = (0, 0, 0)
     for seed in Slow.seeds(20, slow: 1000) {
       let file = try DrivenFile(changes: 3)
@@ -304,7 +306,7 @@ import Testing
         let actions = Self.send(message, file, &server)
         let after = try file.pending()
         if actions.text.hasPrefix("did reset") {
-          // It was written again: the sequences stay.
+          // The reset wrote the pending changes again, with the same sequences.
           resets += 1
           #expect(Set(after.keys) == Set(before.keys), "seed \(seed)")
         } else {

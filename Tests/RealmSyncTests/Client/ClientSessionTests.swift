@@ -5,14 +5,14 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Sessions as a client has them: what they do in each state.
+/// What a client's session does in each state.
 @Suite struct ClientSessionTests {
   enum StateName: String, CaseIterable, Sendable {
-    /// A file that was never registered says hello, and one that was.
+    /// A file that was never registered has said hello, or a file that was registered.
     case new, known
-    /// Nothing has come but a welcome, or a step too.
+    /// The session has had only a welcome, or also a step.
     case started, running
-    /// The file is to be reset.
+    /// The server resets the file.
     case resetting
     case disconnected
   }
@@ -22,7 +22,7 @@ import Testing
     case skipped
   }
 
-  /// A file with a pending changeset whose session is in a state.
+  /// A file with a pending changeset, whose session is in a state.
   private static func file(in state: StateName) throws -> DrivenFile {
     let file = try DrivenFile()
     if state == .new {
@@ -70,13 +70,13 @@ import Testing
     }
   }
 
-  /// What a session does, by its state; after all other messages it fails.
+  /// What a session does in each state. A session fails after every message that is not listed here.
   private static let answers: [StateName: [MessageName: String]] = [
     .new: [.registered: "start, upload"],
     .known: [.known: "start, upload", .reset: "will reset, start"],
     .started: running.merging([.reset: "will reset, start"]) { $1 },
     .running: running,
-    // The server may have forgotten the new replica before it could start.
+    // A reset is allowed, because the server may have forgotten the new replica before that replica started.
     .resetting: running.merging([.step: "did reset, applied, shows, upload", .reset: "will reset, start"]) {
       $1
     },
@@ -89,7 +89,7 @@ import Testing
   ]
 
   @Test(arguments: StateName.allCases, MessageName.allCases)
-  func `each message does in each state what the protocol says`(state: StateName, name: MessageName) throws {
+  func `each message does what the protocol says in each state`(state: StateName, name: MessageName) throws {
     let file = try Self.file(in: state)
     let before = try (file.pending(), file.position(), file.texts())
     let actions = try file.receive(Self.message(name, file, state))
@@ -110,7 +110,7 @@ import Testing
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
-  @Test func `bytes that are no message end the session, and leave the file`() throws {
+  @Test func `bytes that are not a message end the session, and leave the file unchanged`() throws {
     let file = try DrivenFile()
     try file.begin()
     let version = try file.database.snapshot().version
@@ -125,7 +125,7 @@ import Testing
     file.database.isDurable(try file.database.snapshot().version)
   }
 
-  @Test func `nothing is sent that is not durable`() throws {
+  @Test func `a change is not sent before it is durable`() throws {
     let file = try DrivenFile()
     #expect(try file.begin().uploads.map(\.sequence) == [1])
     #expect(file.upload().isEmpty)
@@ -141,19 +141,19 @@ import Testing
     file.time += 1
     #expect(file.upload().uploads.map(\.sequence) == [2, 3])
     #expect(try isDurable(file))
-    // A commit that is durable is sent at once, and the wait of the next begins anew.
+    // A commit that is durable is sent at once, and the wait for the next one starts from zero.
     try file.write()
     #expect(try isDurable(file))
     #expect(file.upload().uploads.map(\.sequence) == [4])
     file.time += 1000
     try file.write(.relaxed)
     #expect(file.upload() == [.callAgain(after: 50)])
-    // Somebody else makes it durable.
+    // A flush from outside the session makes the changeset durable.
     try file.database.flush()
     #expect(file.upload().uploads.map(\.sequence) == [5])
   }
 
-  @Test func `what a session tells of the file is durable when it connects`() throws {
+  @Test func `the facts that a session tells about the file are durable when it connects`() throws {
     let file = try DrivenFile()
     try file.begin()
     try file.write(.relaxed)
@@ -167,12 +167,14 @@ import Testing
     #expect(start.leastBase == 5)
   }
 
-  @Test func `so many bytes are under way, and a step that decides them lets the next go`() throws {
+  @Test func `uploads stop at the limit of bytes under way, and go on when a step decides some of them`()
+    throws
+  {
     let file = try DrivenFile(changes: 4)
     var sent = try file.begin(bytesUnderWay: 1).uploads
     #expect(sent.map(\.sequence) == [1])
     #expect(file.upload().isEmpty)
-    // A step that decides nothing lets nothing go.
+    // A step that decides nothing does not let another upload go.
     _ = try file.receive(.step(file.step()))
     file.time += 100
     #expect(file.upload().isEmpty)
@@ -185,12 +187,12 @@ import Testing
       #expect(sent.map(\.sequence) == [sequence])
     }
     #expect(try file.pending().count == 1)
-    // A larger limit lets several go.
+    // A larger limit lets several uploads go.
     let other = try DrivenFile(changes: 4)
     #expect(try other.begin().uploads.map(\.sequence) == [1, 2, 3, 4])
   }
 
-  @Test func `uploads are chained, and begin behind what is decided in the next session`() throws {
+  @Test func `uploads form a chain, and in the next session they continue after the decided ones`() throws {
     let file = try DrivenFile(changes: 3)
     let sent = try file.begin().uploads
     #expect(sent.map(\.previous) == [[]] + sent.dropLast().map(\.hash))
@@ -200,7 +202,7 @@ import Testing
     #expect(try file.begin().uploads == sent.suffix(1))
   }
 
-  @Test func `a query set goes before the uploads that name it, and behind the others`() throws {
+  @Test func `a query set is sent before the uploads that name it, and after the other uploads`() throws {
     let file = try DrivenFile()
     let number = try file.changing {
       try $0.setQueries([QuerySet.Query(table: ModelClass.name, predicate: "")])
@@ -234,7 +236,7 @@ import Testing
 
   // MARK: - Session numbers
 
-  @Test func `a session number that was offered is named after the first step, and not before`() throws {
+  @Test func `a session number that was offered is used after the first step, and not before`() throws {
     let file = try DrivenFile()
     #expect(try file.begin().start?.sessionNumber == 1)
     for _ in 0..<2 {

@@ -5,11 +5,11 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Parts of steps whose objects are made of their bytes.
+/// Parts of steps whose objects the client makes from the bytes of a creation.
 @Suite struct CreatedPartTests {
   private static let keys = Int64(1)...300
 
-  /// The parts of a step: objects that come as creations, and what ends the step.
+  /// The parts of a step: one with objects that come as creations, and the part that ends the step.
   private static func parts(_ last: Step) throws -> (created: Step, last: Step) {
     var created = last
     (created.isLast, created.own, created.schema, created.objects) = (false, [], [], [])
@@ -19,7 +19,7 @@ import Testing
     return (created, last)
   }
 
-  /// An empty step that tells of the class.
+  /// An empty step that defines the class.
   private static func definingStep(_ file: DrivenFile) throws -> Step {
     var step = try file.step()
     step.schema = PlainObjects.definitions
@@ -36,7 +36,7 @@ import Testing
     return try PlainObjects.texts(database)
   }
 
-  /// The part that is kept in a file under a number, as its bytes.
+  /// The bytes of the part that the file keeps under a number.
   private static func staged(_ number: UInt8, _ file: DrivenFile) throws -> [UInt8]? {
     let tree = try file.database.snapshot().tree(ClientPosition.tree)
     return try tree.value(for: [4, 0, 0, 0, 0, 0, 0, 0, number])
@@ -44,11 +44,11 @@ import Testing
 
   // MARK: - Parts that wait
 
-  @Test func `a part is kept as the message that brought it, until a session begins anew`() throws {
+  @Test func `a part is kept in the bytes of its message until a new session begins`() throws {
     let file = try DrivenFile(changes: 0)
     try file.begin()
     let (created, last) = try Self.parts(Self.definingStep(file))
-    // Another program may not compress it.
+    // Another program need not compress the message.
     let frame = [14, 0] + created.plainBytes
     #expect(frame != ServerMessage.step(created).bytes)
     let message = try ServerMessage(bytes: frame)
@@ -56,7 +56,7 @@ import Testing
     #expect(file.session.receive(message, time: file.time).isEmpty)
     for number in [0, 1] as [UInt8] { #expect(try Self.staged(number, file) == frame) }
     #expect(try PlainObjects.texts(file.database).isEmpty)
-    // The connection is lost, and the next session gets all of a step.
+    // The connection is lost. The next session gets the whole step again.
     file.session.disconnected()
     #expect(try Self.staged(0, file) == frame)
     try file.begin()
@@ -70,7 +70,7 @@ import Testing
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
-  @Test func `a step that decides changes of the file may bring others' objects as creations`() throws {
+  @Test func `a step that decides changes of the file may bring objects of others as creations`() throws {
     let file = try DrivenFile(changes: 1)
     let uploads = try file.begin().uploads
     var step = try file.step(deciding: uploads)
@@ -98,7 +98,8 @@ import Testing
 
   // MARK: - Objects that are there, and changes that are pending
 
-  /// A file that has some of the objects, on some of which changes are pending; and what the server has told it.
+  /// A file that has some of the objects, with pending changes of a few of them, and the objects that it got from the
+  /// server.
   private static func file(_ seed: UInt64) throws -> (file: DrivenFile, known: [Int64: String]) {
     var generator = SeededGenerator(seed: seed)
     let file = try DrivenFile(changes: 0)
@@ -120,7 +121,7 @@ import Testing
     return (file, known)
   }
 
-  /// Makes an object that the server may have too, or changes or deletes one that is there.
+  /// Makes an object that the server may also have, or changes or deletes an existing object.
   private static func change(_ table: WritableTable, _ generator: inout SeededGenerator) throws {
     let key = Value.int(Int64(240 + generator.below(100)))
     guard let row = try table.row(withPrimaryKey: key) else {
@@ -134,7 +135,7 @@ import Testing
     }
   }
 
-  /// The objects of a file without what is pending in it.
+  /// The objects of a file without its pending changes.
   private static func textsWithoutPending(_ file: DrivenFile) throws -> [Int64: String] {
     let transaction = try file.database.beginWrite()
     defer { transaction.cancel() }
@@ -148,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(40, slow: 2_000))
-  func `objects that come as creations meet what the file has as those that come one by one do`(
+  func `objects that come as creations meet the objects of the file as objects that come one by one do`(
     seed: UInt64
   ) throws {
     let (one, known) = try Self.file(seed)
@@ -156,14 +157,14 @@ import Testing
     var generator = SeededGenerator(seed: ~seed)
     let told = Array(Self.keys).shuffled(using: &generator)
     let pending = try one.pending()
-    // Twice, so that something may be recorded of the objects by then.
+    // There are two rounds, so that the second one may meet recorded facts about the objects.
     for round in 0..<2 {
       var step = try one.step()
       let creations: CreatedObjects = try #require(
         CreatedObjects(PlainObjects.creations(told, "round \(round)").bytes))
       step.created = creations
       let first = try one.receive(.step(step))
-      // This does not go through its bytes: its objects stay values.
+      // This file gets the step without its bytes, so the objects are values.
       let second = other.session.receive(.step(step.expanded), time: other.time)
       #expect(first.first == .applied(version: step.to) && second.first == first.first, "seed \(seed)")
       let shown = try PlainObjects.texts(one.database)
@@ -178,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `an object that the file has deleted stays away while that is pending`() throws {
+  @Test func `an object that the file has deleted stays away while its deletion is pending`() throws {
     let file = try DrivenFile(changes: 0)
     try file.begin()
     var step = try Self.definingStep(file)
@@ -220,7 +221,7 @@ import Testing
   }
 
   @Test(arguments: 0..<6)
-  func `objects of a class that the file has otherwise are refused by name, and nothing is changed`(
+  func `creations of a class that the file defines differently are refused by name, and nothing is changed`(
     index: Int
   ) throws {
     #expect(Self.misfits.count == 6)

@@ -4,7 +4,8 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// A client's file whose session a test drives as a server would. Every message goes through its bytes.
+/// A client's file whose session a test drives in place of a server. Every message is written to bytes and read from
+/// them.
 final class DrivenFile {
   static let start: UInt64 = 1_800_000_000_000
 
@@ -14,8 +15,8 @@ final class DrivenFile {
   private var commits: Int64 = 0
 
   /// - Parameters:
-  ///   - changes: so many changesets are pending, each of which makes an object.
-  ///   - mayRepeatResets: as `ClientSession` has it.
+  ///   - changes: The number of pending changesets, each of which makes an object.
+  ///   - mayRepeatResets: The value of `ClientSession`'s parameter of that name.
   init(
     changes: Int = 1, recovery: ClientSession.Recovery = .recover, mayRepeatResets: Bool = true
   ) throws {
@@ -26,7 +27,7 @@ final class DrivenFile {
     for _ in 0..<changes { try write() }
   }
 
-  /// Makes an object, with the number of the commit as its key; the first time also its class.
+  /// Makes an object whose key is the number of the commit. The first call also makes the class.
   func write(_ durability: Durability = .full) throws {
     commits += 1
     try database.write(durability) { transaction in
@@ -54,7 +55,7 @@ final class DrivenFile {
 
   func position() throws -> ClientPosition { try reading { $0.position } }
 
-  /// What is pending: the sequences, and what each says.
+  /// The bytes of the pending changesets, by their sequences.
   func pending() throws -> [UInt64: [UInt8]] {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -86,12 +87,12 @@ final class DrivenFile {
     return .welcome(Welcome(version: 1, answer: answer, limits: limits, time: start))
   }
 
-  /// A reset as the replica 8 at version 9.
+  /// A reset that registers the file as the replica 8 at version 9.
   static func reset(isInDoubt: Bool = true) -> Welcome.Reset {
     Welcome.Reset(registered: registered(8, version: 9), isInDoubt: isInDoubt)
   }
 
-  /// An empty step from where the file stands to the next version.
+  /// An empty step from the file's version, or from the given one, to the next version.
   func step(from version: UInt64? = nil) throws -> Step {
     let position = try position()
     let from = version ?? position.version
@@ -100,7 +101,7 @@ final class DrivenFile {
       mark: Stamp(milliseconds: Self.start), lastSequence: position.decided.sequence)
   }
 
-  /// A step that decides uploads as they were written. Each made one object.
+  /// A step that decides uploads as they were written. Each upload made one object.
   func step(deciding uploads: [UploadMessage], refusing refusals: [Refusal] = []) throws -> Step {
     var step = try step()
     step.to = step.from + UInt64(uploads.count)
@@ -117,7 +118,7 @@ final class DrivenFile {
     return step
   }
 
-  /// The step that resets the file: one object, which no client wrote here.
+  /// The step that resets the file. It has one object, which none of the clients here wrote.
   func resetStep(_ schema: [SchemaInstruction] = []) throws -> Step {
     var step = try step(from: 9)
     (step.querySet, step.lastSequence, step.schema) = (0, 0, schema)
@@ -136,7 +137,7 @@ final class DrivenFile {
 
   func upload() -> [ClientSession.Action] { session.upload(time: time) }
 
-  /// Connects, and is registered or known.
+  /// Connects the session until the server has registered or recognized the file.
   @discardableResult
   func begin(bytesUnderWay: UInt64 = 1 << 20) throws -> [ClientSession.Action] {
     let isNew = try reading { $0.number } == .max
@@ -151,7 +152,7 @@ extension [ClientSession.Action] {
     compactMap { if case .send(.upload(let upload)) = $0 { upload } else { nil } }
   }
 
-  /// The start that is among them.
+  /// The session's start, if it is among the actions.
   var start: SessionStart? {
     for case .send(.start(let start)) in self { return start }
     return nil
@@ -162,7 +163,7 @@ extension [ClientSession.Action] {
     return nil
   }
 
-  /// The names of them, as a text.
+  /// The names of the actions, as one text.
   var text: String {
     map { action in
       switch action {

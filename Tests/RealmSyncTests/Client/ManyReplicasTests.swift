@@ -5,10 +5,10 @@ import Testing
 
 /// Steps that name very many replicas.
 @Suite(.timeLimit(.minutes(3))) struct ManyReplicasTests {
-  /// So many replicas a message may name, beside the one that is none.
+  /// The greatest number of replicas that a message may name, besides the number 0, which names none.
   private static let most = MessageLimit.replicas - 1
 
-  /// A part that names replicas which no other part of another number names.
+  /// A part that names replicas which parts of other numbers do not name.
   private static func part(_ number: Int, of step: Step) -> Step {
     var part = step
     part.isLast = false
@@ -20,7 +20,7 @@ import Testing
     let step = Step(
       from: 1, to: 2, tag: 3, querySet: 1, partition: nil, mark: Stamp(word: 0), lastSequence: 0)
     var parts = (0..<16).map { Self.part($0, of: step) }
-    // The first ones are named again, in another order.
+    // The last part names the replicas of the first part again, in another order.
     var last = step
     last.replicas = [0] + parts[0].replicas.dropFirst().reversed()
     func deletion(_ replica: Int) -> ObjectStep {
@@ -36,7 +36,7 @@ import Testing
     #expect(throws: StepPartsProblem.incomplete) { try Step(joining: parts) }
   }
 
-  @Test func `a file learns many replicas from a step, each once`() throws {
+  @Test func `a file learns many replicas from a step, and each of them only once`() throws {
     let file = try DrivenFile(changes: 0)
     try file.begin()
     let before = try file.position().replicas
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a server that names too many replicas is left`() throws {
+  @Test func `a client leaves a server that names too many replicas`() throws {
     let file = try DrivenFile(changes: 0)
     try file.begin()
     let position = try file.position()

@@ -4,11 +4,12 @@ import RealmSyncClient
 import RealmSyncSupport
 import Testing
 
-/// What a server tells in the name of a file: its own changes that were decided, and nothing else.
+/// What a server may tell in the name of a file: only the file's own changes that were decided.
 @Suite struct OwnChangeTests {
   private static let name = ObjectName(ModelClass.name, .int(50))
 
-  /// A file of the number 7 that has made a list of two elements, in the changeset 1, and has not been told how that was decided.
+  /// A file with the number 7. Its changeset 1 has made a list of two elements, and the server has not told it yet how
+  /// that changeset was decided.
   private static func file() throws -> (DrivenFile, UploadMessage) {
     let file = try DrivenFile(changes: 0)
     try file.database.write { transaction in
@@ -28,7 +29,8 @@ import Testing
       .value(.int(9)))
   }
 
-  /// What is told of the object 51 that others have made, as by 90 or as by the file itself: the replicas 1 and 2 of the part.
+  /// A forged change of the object 51, which others have made. The replica 1 of the part is 90, and the replica 2 is
+  /// the file itself.
   enum Forgery: CaseIterable, Sendable {
     case wholeWithNewID, wholeWithPendingID, wholeWithMove, effectOfOthers, effectAsOwn, deletion
 
@@ -54,9 +56,9 @@ import Testing
     }
   }
 
-  /// - Parameter isStaged: the part is not the last one of its step.
+  /// - Parameter isStaged: True if the part is not the last one of its step.
   @Test(arguments: Forgery.allCases, [false, true])
-  func `what a server makes up in the name of a file is refused, and nothing of it is kept`(
+  func `changes that a server makes up in the name of a file are refused, and nothing of them is kept`(
     forgery: Forgery, isStaged: Bool
   ) throws {
     let (file, _) = try Self.file()
@@ -72,12 +74,12 @@ import Testing
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
-  @Test func `a step that resets a file tells nothing in the name that the file gets`() throws {
+  @Test func `a step that resets a file tells nothing in the name of the number that the file gets`() throws {
     let (file, _) = try Self.file()
     _ = try file.receive(DrivenFile.welcome(.reset(DrivenFile.reset())))
     var step = try file.resetStep()
     step.replicas = [0, 7, 8]
-    // The elements of the number that it had before are told as any.
+    // Elements of the number that the file had before are told like those of any other replica.
     step.objects = [ObjectStep(Self.name, .whole([.create, Self.insertion(1, 1)]))]
     var forged = step
     forged.objects = [ObjectStep(Self.name, .whole([.create, Self.insertion(2, 1)]))]

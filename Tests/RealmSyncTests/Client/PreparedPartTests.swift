@@ -5,9 +5,9 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Steps of many parts, whose objects are prepared as they come.
+/// Steps of many parts, whose objects the client prepares when each part comes.
 @Suite struct PreparedPartTests {
-  /// The parts of a step: one with the definitions, some with creations, and one that ends it.
+  /// The parts of a step: one with the definitions, some with creations, and one that ends the step.
   private static func parts(
     _ file: DrivenFile, _ keys: [[Int64]], deciding uploads: [UploadMessage] = []
   ) throws -> [Step] {
@@ -26,7 +26,7 @@ import Testing
     return parts + [last]
   }
 
-  /// The same step in one piece, which has no bytes to prepare objects of.
+  /// The same step in one piece. It has no bytes from which objects could be prepared.
   private static func joined(_ parts: [Step]) -> Step {
     var step = parts[parts.count - 1]
     step.schema = parts[0].schema
@@ -64,7 +64,7 @@ import Testing
     #expect(try Self.isWhole(file))
   }
 
-  @Test func `objects that were prepared are forgotten when a session begins anew`() throws {
+  @Test func `objects that were prepared are forgotten when a session begins again`() throws {
     let file = try DrivenFile(changes: 0)
     try file.begin()
     let parts = try Self.parts(file, [Array(1...200), Array(201...400)])
@@ -92,12 +92,11 @@ import Testing
     #expect(try Self.isWhole(file))
   }
 
-  @Test func `objects with long values that were prepared come whole where they are made one by one`() throws
-  {
+  @Test func `long values of prepared objects are whole if the file makes the objects one by one`() throws {
     let file = try DrivenFile(changes: 0)
     try file.begin()
     var parts = try Self.parts(file, [Array(1...200)])
-    // A server tells such an object with its values, and here these are much longer than those that stand with a creation.
+    // A server tells such an object by its values. The values here are much longer than a creation holds.
     let long = String(repeating: "very long ", count: 2_000)
     var changeset = PlainObjects.creations(Array(201...300))
     changeset.objects[50].instructions.append(PlainObjects.set("note", .string(long)))
@@ -133,7 +132,7 @@ import Testing
     var content: [Instruction] = [
       .create, .set(InstructionPath("one"), .link(PlainObjects.id(7)), isDefault: false),
     ]
-    // One of them never comes.
+    // One of the linked objects never comes.
     for (place, key) in ([9, 5_000, 8] as [Int64]).enumerated() {
       let (id, left) = (
         ElementID(replica: 1, counter: UInt32(place + 1)),
@@ -161,7 +160,7 @@ import Testing
     #expect(try Self.isWhole(file))
   }
 
-  @Test func `a copy of a file between two parts has nothing of the step`() throws {
+  @Test func `a copy of a file that is made between two parts has nothing of the step`() throws {
     try withTemporaryPath { path in
       let file = try DrivenFile(changes: 0)
       try file.begin()
@@ -180,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `an object that the program has deleted is not shown again while that is pending`() throws {
+  @Test func `an object that the program has deleted is not shown while the deletion is pending`() throws {
     let (one, other) = (try DrivenFile(changes: 0), try DrivenFile(changes: 0))
     var steps: [[Step]] = []
     for file in [one, other] {
@@ -204,7 +203,7 @@ import Testing
     #expect(try Self.isWhole(one))
   }
 
-  /// Writes into the file as a program does while a step comes.
+  /// Writes into the file, as a program does while a step arrives.
   private static func write(_ file: DrivenFile, _ generator: inout SeededGenerator) throws {
     if generator.chance(50) { try file.write() }
     guard generator.chance(30) else { return }
@@ -236,7 +235,7 @@ import Testing
     let sent = [one, other].map { file in Result { try file.begin().uploads } }
     let uploads = try sent.map { try $0.get() }
     let isDecided = generator.chance(50)
-    // Both know the class, so that what is written is the same.
+    // Both files know the class, so that they write the same changes.
     for (file, uploads) in zip([one, other], uploads) {
       var step = isDecided ? try file.step(deciding: uploads) : try file.step()
       step.schema = PlainObjects.definitions

@@ -4,9 +4,9 @@ import RealmSyncClient
 import RealmSyncSupport
 import Testing
 
-/// Resets that begin anew before the first one is carried out.
+/// Resets that begin again before the first reset is carried out.
 @Suite struct ResetRuleTests {
-  @Test func `a second reset still knows what the first one had integrated`() throws {
+  @Test func `a second reset still knows which changesets the first reset had integrated`() throws {
     let file = try DrivenFile(changes: 3)
     let sent = try file.begin().uploads
     #expect(sent.map(\.sequence) == [1, 2, 3])
@@ -15,7 +15,7 @@ import Testing
     first.integrated = [NamedChangeset(sequence: 1, hash: sent[0].hash)]
     first.refusals = [refusal]
     #expect(try file.receive(DrivenFile.welcome(.reset(first))).start?.version == 9)
-    // The server has lost the replica 8. The start of that replica named no changeset, so this reset can name none.
+    // The server has lost the replica 8. The start of that replica named no changeset, so this reset can't name one.
     let second = Welcome.Reset(registered: DrivenFile.registered(9, version: 12), isInDoubt: true)
     let welcome = try file.receive(DrivenFile.welcome(.reset(second)))
     #expect(welcome.first == .willReset(isInDoubt: true))
@@ -25,7 +25,7 @@ import Testing
     let actions = try file.receive(.step(step))
     #expect(actions.first == .didReset(isRecovered: true) && actions.contains(.refused))
     #expect(try file.reading { $0.number } == 9)
-    // The changeset 1 counts at the server already: it is not sent once more.
+    // The server has already counted the changeset 1, so the file does not send it again.
     #expect(try file.pending().keys.sorted() == [2, 3])
     #expect(try file.texts().keys.sorted() == [2, 3, 100])
     file.time += 100

@@ -3,21 +3,21 @@ import RealmSyncClient
 import RealmTestSupport
 import Testing
 
-/// What a server says for people.
+/// Texts of a server that a client shows to people.
 @Suite struct ServerTextTests {
   private static let longest = String(repeating: "a", count: ServerText.most)
 
   @Test(arguments: ["", "A text.", "Ein Über-Text 🐕 ×2", longest])
-  func `a text that can be shown is shown as it is`(text: String) {
+  func `a text that can be shown is shown unchanged`(text: String) {
     #expect(ServerText.readable(text) == text)
   }
 
-  @Test func `what moves the cursor, or turns the direction of writing, is left out`() {
+  @Test func `characters that move the cursor or turn the direction of writing are left out`() {
     let text = "a\nb\r\nc\t\u{0}d\u{1b}[31me\u{202e}f\u{2028}g\u{7f}h\u{85}i"
     #expect(ServerText.readable(text) == "a b  c  d [31me f g h i")
   }
 
-  @Test func `a long text is cut, also where it reads as few characters`() {
+  @Test func `a long text is cut, even if it has few characters`() {
     for part in ["a", "\u{301}", "🐕"] {
       let shown = ServerText.readable(String(repeating: part, count: 100_000))
       #expect(shown.unicodeScalars.count == ServerText.most && shown.hasSuffix("…"))
@@ -45,7 +45,7 @@ import Testing
     #expect(error.code == 9 && error.wait == 5 && Self.isReadable(error.text))
   }
 
-  @Test func `why a query set is refused is told in a text that can be shown`() throws {
+  @Test func `the reason why a query set is refused is told in a text that can be shown`() throws {
     let file = try DrivenFile()
     try file.begin()
     let actions = try file.receive(.querySetRefused(number: 1, code: 201, text: Self.hostile))
@@ -56,7 +56,7 @@ import Testing
     #expect(Self.isReadable(text))
   }
 
-  @Test func `why a WebSocket is closed is told in a text that can be shown`() throws {
+  @Test func `the reason why a WebSocket is closed is told in a text that can be shown`() throws {
     let world = try SyncWorld()
     defer { world.end() }
     let file = try world.file()

@@ -4,9 +4,9 @@ import RealmSyncClient
 import RealmSyncSupport
 import Testing
 
-/// What a file shows where it has changes that are pending, and others have changed the same objects.
+/// The objects that a file shows if it has pending changes and others have changed the same objects.
 @Suite struct ShownChangesTests {
-  /// A step of what another replica did to the object 1.
+  /// A step with a change that another replica made to the object 1.
   private static func step(
     _ file: DrivenFile, _ instruction: Instruction, _ stamp: Stamp
   ) throws -> ServerMessage {
@@ -19,7 +19,7 @@ import Testing
     return .step(step)
   }
 
-  @Test func `a value that others wrote later is shown over one that is pending, and stays so`() throws {
+  @Test func `a later value of another replica is shown over a pending value, and stays shown`() throws {
     let file = try DrivenFile()
     let made = try file.begin().uploads
     _ = try file.receive(.step(file.step(deciding: made)))
@@ -33,12 +33,12 @@ import Testing
     let theirs = Instruction.set(InstructionPath("m"), .value(.string("theirs")), isDefault: false)
     _ = try file.receive(Self.step(file, theirs, Stamp(milliseconds: DrivenFile.start + 1000)))
     #expect(try file.texts()[1] == "(2:\"theirs\";)")
-    // The next step concerns another property. What is pending is merged again, and still is the earlier one.
+    // The next step changes another property. The pending change is merged again, and it is still the earlier one.
     let count = Instruction.set(InstructionPath("c"), .value(.int(5)), isDefault: false)
     _ = try file.receive(Self.step(file, count, Stamp(milliseconds: DrivenFile.start + 2000)))
     #expect(try file.texts()[1] == "(2:\"theirs\";3:5;)")
     #expect(try file.pending().keys.sorted() == [2])
-    // The server decides by the same rule: the changeset has no effect, and nothing is told of the object.
+    // The server decides by the same rule: the changeset has no effect, and the server tells nothing of the object.
     file.time += 100
     let uploads = file.upload().uploads
     #expect(uploads.map(\.sequence) == [2])

@@ -2,9 +2,9 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Clients and a server whose messages are late and lost. `make sync-sim` runs many more.
+/// Clients and a server whose messages are delayed and lost. `make sync-sim` runs many more of these simulations.
 @Suite struct SimulationTests {
-  @Test func `clients that have all that was decided see the same as the server`() throws {
+  @Test func `clients that have every decided change see the same objects as the server`() throws {
     var total = Simulation.Count()
     for seed in Slow.seeds(40, slow: 2000) {
       let simulation = try Simulation(seed: seed)
@@ -16,7 +16,8 @@ import Testing
     #expect(total.uploads > 500 && total.deleted > 0 && total.effects > 30)
   }
 
-  /// A file that came back from a copy asked for something else by the number of a set that the server had.
+  /// In the failure of this seed, a file that was restored from a copy asked for another query set under a number that
+  /// the server had already.
   @Test func `a seed that once failed does not fail`() throws {
     let failure = try Simulation(seed: 59_107).run()
     #expect(failure == nil, "\(failure?.description ?? "")")

@@ -4,7 +4,8 @@ import RealmSyncClient
 import RealmSyncSupport
 import Testing
 
-/// Resets whose step has several parts: these stand in the file until all have come, so that a reset takes no more memory than a part.
+/// Resets whose step has several parts. The file stores the parts until all have come, so that a reset takes no more
+/// memory than one part.
 @Suite struct StagedResetTests {
   private static func whole(_ key: Int64, _ text: String, friend: Int64? = nil) -> ObjectStep {
     var content: [Instruction] = [
@@ -17,7 +18,8 @@ import Testing
     return ObjectStep(ObjectName(ModelClass.name, .int(key)), .whole(content))
   }
 
-  /// A file with the objects 1 and 2 that is to be reset: what made the first one is decided, the second is pending.
+  /// A file with the objects 1 and 2 that the server resets. The changeset of the first object is decided, and the one
+  /// of the second is pending.
   private static func file(_ recovery: ClientSession.Recovery = .recover) throws -> DrivenFile {
     let file = try DrivenFile(changes: 1, recovery: recovery)
     let sent = try file.begin().uploads
@@ -51,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [ClientSession.Recovery.recover, .discard, .recoverOrDiscard])
-  func `the parts of a reset stand in the file, and are carried out together`(
+  func `the parts of a reset are stored in the file, and are carried out together`(
     recovery: ClientSession.Recovery
   ) throws {
     let file = try Self.file(recovery)
@@ -67,13 +69,13 @@ import Testing
     #expect(actions.first == .didReset(isRecovered: recovery != .discard))
     #expect(try !Self.hasParts(file))
     var expected = [100: "(2:\"a\";10:>102;)", 101: "(2:\"b\";)", 102: "(2:\"c\";)"] as [Int64: String]
-    // The server does not have the object 1 any more, and has not decided what made the other.
+    // The server no longer has the object 1, and has not decided the changeset that made the object 2.
     if recovery != .discard { expected[2] = "(2:\"mine\";)" }
     #expect(try file.texts() == expected)
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
-  @Test func `a connection that is lost in a reset leaves the file as it was, and the reset begins anew`()
+  @Test func `a connection that is lost in a reset leaves the file unchanged, and the reset begins again`()
     throws
   {
     let file = try Self.file()
@@ -102,15 +104,14 @@ import Testing
     }
   }
 
-  @Test func `an object that the server has is merged with what is pending on it, in whatever part it comes`()
-    throws
+  @Test func `an object of the server is merged with its pending changes, in whatever part it comes`() throws
   {
     for place in 0..<3 {
       let file = try Self.file()
       var objects: [[ObjectStep]] = [[], [], []]
       objects[place] = [Self.whole(2, "theirs"), Self.whole(1, "theirs")]
       for part in try Self.parts(file, objects) { _ = try file.receive(part) }
-      // What the file has written counts as later.
+      // The change of the file counts as the later one.
       #expect(try file.texts() == [1: "(2:\"theirs\";)", 2: "(2:\"mine\";)"])
       #expect(try file.pending().keys.sorted() == [2])
       #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
@@ -120,7 +121,7 @@ import Testing
   // MARK: - Query sets
 
   @Test(arguments: [ClientSession.Recovery.recover, .discard, .recoverOrDiscard])
-  func `whatever becomes of changes, the newest subscriptions are kept and asked for again`(
+  func `the newest subscriptions are kept and asked for again, whatever happens to pending changes`(
     recovery: ClientSession.Recovery
   ) throws {
     let file = try DrivenFile(changes: 1, recovery: recovery)
@@ -138,13 +139,13 @@ import Testing
     }
     _ = try ask(1)
     let newest = try ask(2)
-    // The server has answered none of them when it resets the file.
+    // The server has answered none of the query sets when it resets the file.
     let welcome = try file.receive(DrivenFile.welcome(.reset(DrivenFile.reset())))
     #expect(welcome.start?.wanted == newest && sets(welcome) == [newest])
     #expect(try file.receive(.step(file.resetStep())).first == .didReset(isRecovered: recovery != .discard))
     #expect(try file.reading { $0.newestQuerySet } == newest)
     #expect(try file.reading { try $0.subscriptions().subscriptions } == subscriptions)
-    // Nothing has come with it: the next session asks again.
+    // The query set has not been answered with the reset, so the next session asks for it again.
     file.session.disconnected()
     let actions = try file.begin()
     #expect(actions.start?.wanted == newest && actions.start?.querySet == 0)

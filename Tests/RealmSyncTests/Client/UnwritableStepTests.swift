@@ -5,11 +5,11 @@ import Testing
 
 /// Steps whose content the engine can't write into a file.
 @Suite struct UnwritableStepTests {
-  @Test func `what the engine can't write ends the session in an error, and nothing is lost`() throws {
+  @Test func `content that the engine can't write ends the session with an error and loses nothing`() throws {
     let file = try DrivenFile(changes: 0)
     try file.database.write { transaction in
       try transaction.setTime(file.time)
-      // To keep a link to an object that is not there takes a column more.
+      // The table has as many columns as it may have. To keep a link to a missing object takes one more column.
       let numbers = (3...1000).map { Column("p\($0)", .int64) }
       let columns = [Column("id", .int64, index: .unique), Column("n", .link)] + numbers
       _ = try transaction.createTable(TableSchema("Wide", columns: columns))
@@ -35,7 +35,7 @@ import Testing
     #expect(try file.pending() == before.0)
     #expect(try file.position() == before.1)
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
-    // The next session goes on from there.
+    // The next session continues from there.
     file.session.disconnected()
     let sent = try file.begin().uploads
     #expect(sent.count == 1)

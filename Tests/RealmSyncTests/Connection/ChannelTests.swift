@@ -18,7 +18,7 @@ import Testing
         file.core.inTurn { gate.wait() }
       }
       let socket = try world.socket()
-      // One session comes to its channel late, since its queue has other work, or the disk is slow.
+      // One session gets its channel late, because its queue has other work or the disk is slow.
       for (count, gate) in gates.reversed().enumerated() {
         gate.signal()
         _ = try world.hello(count, socket)
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a session that was started already begins once`() throws {
+  @Test func `a session that was started before the connection begins only once`() throws {
     let world = try SyncWorld()
     defer { world.end() }
     let file = try world.file()
@@ -93,13 +93,13 @@ import Testing
       try world.stays("the WebSocket is open") { socket.ending == nil }
       world.clock.advance(1)
       try world.until("the end of the WebSocket") { socket.ending == .closedHere }
-      // A file that comes later has another one.
+      // A file that starts later gets another WebSocket.
       file.core.start()
       _ = try world.socket(1)
     }
   }
 
-  @Test func `the time after the last file begins anew when a file has come and gone`() throws {
+  @Test func `the WebSocket's time after the last file starts again if another file came and left`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -116,7 +116,7 @@ import Testing
       try world.until("another channel") { socket.hellos.count == 2 }
       try leave(2)
       world.clock.advance(20_000)
-      // The first wait is over, and the second is not.
+      // The first wait is over, and the second one is not.
       try world.stays("the WebSocket is open") { socket.ending == nil }
       world.clock.advance(10_000)
       try world.until("the end of the WebSocket") { socket.ending == .closedHere }
@@ -125,7 +125,8 @@ import Testing
 
   // MARK: - What comes late
 
-  /// A file that has said hello, and whose session stands still then. Meanwhile its WebSocket is answered and lost, and there is another one.
+  /// Calls `body` with a file that has said hello and whose session then stands still. Meanwhile its WebSocket gets
+  /// answers and is lost, and a second WebSocket opens.
   private static func late(_ body: (SyncWorld, _ second: DrivenSocket) throws -> Void) throws {
     let world = try SyncWorld()
     defer { world.end() }
@@ -148,20 +149,20 @@ import Testing
     try body(world, second)
   }
 
-  @Test func `what a session has to say to a lost WebSocket is not said to the next one`() throws {
+  @Test func `a session does not send messages for a lost WebSocket to the next one`() throws {
     try Self.late { world, second in
       #expect(second.frames.first?.isHello == true)
       try world.stays("a hello") { second.frames.count == 1 }
     }
   }
 
-  @Test func `what has come from a lost WebSocket does not count as worked on for the next one`() throws {
+  @Test func `bytes that came from a lost WebSocket do not count as worked on for the next one`() throws {
     try Self.late { world, second in
       try world.stays("no byte") { second.takenBytes == 0 }
     }
   }
 
-  @Test func `every byte that comes is told as worked on, also where nobody wants it`() throws {
+  @Test func `every byte that comes is reported as worked on, even if no session wants it`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -174,7 +175,7 @@ import Testing
       try world.until("all bytes") { socket.takenBytes == socket.givenBytes }
       one.core.stop()
       try world.until("the end of a channel") { !socket.left.isEmpty }
-      // The server did not know that yet.
+      // The server did not know yet that the client has closed the channel.
       socket.give(.mark(request: 1, version: 1), on: socket.left[0])
       socket.give(frame: [7, 8, 9], on: 1000)
       socket.give(frame: [], on: 1001)

@@ -2,7 +2,8 @@ import Dispatch
 import RealmSyncClient
 import Synchronization
 
-/// Gives tokens with numbers, and addresses with numbers. Who is let in no more is logged out.
+/// Gives numbered tokens and numbered addresses. It logs a user out when a connection reports that the server refuses
+/// the user.
 final class DrivenAccess: SyncAccess {
   private struct State {
     var asked: [RouteRefusal?] = []
@@ -19,12 +20,13 @@ final class DrivenAccess: SyncAccess {
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "io.realm.tests.access")
 
-  /// Why each connection before was refused, by the questions.
+  /// The refusals that came with the questions, in their order. A question has nil if no connection was refused before
+  /// it.
   var asked: [RouteRefusal?] { state.withLock { $0.asked } }
 
   func logIn() { state.withLock { $0.isLoggedIn = true } }
 
-  /// The user logs in anew, so that there is another token. No session is told.
+  /// The user logs in again and has another token. The sessions are not notified.
   func logInAnew() {
     state.withLock { state in
       state.isLoggedIn = true
@@ -34,13 +36,13 @@ final class DrivenAccess: SyncAccess {
 
   func logOut() { state.withLock { $0.isLoggedIn = false } }
 
-  /// What is asked can't be answered; nil where it can.
+  /// Sets the problem that answers each question; nil lets questions be answered again.
   func fail(_ problem: NetworkProblem?) { state.withLock { $0.problem = problem } }
 
-  /// Answers nothing before `release()`.
+  /// Holds all answers back until `release()`.
   func hold() { state.withLock { $0.isHeld = true } }
 
-  /// Answers what was asked meanwhile, with what counts now, and all that follows.
+  /// Gives the answers that were held back, from the state at that moment, and holds back no more.
   func release() {
     let held = state.withLock { state -> [@Sendable () -> Void] in
       defer { (state.isHeld, state.held) = (false, []) }
@@ -75,6 +77,6 @@ final class DrivenAccess: SyncAccess {
     }
   }
 
-  /// What is said of a user who is logged out.
+  /// The message of the error for a user who is logged out.
   static let loggedOut = "The user is logged out."
 }

@@ -5,7 +5,7 @@ import Synchronization
 final class DrivenNetwork: SyncNetwork {
   private let all = Mutex<[DrivenSocket]>([])
 
-  /// All WebSockets that were asked for, the oldest first.
+  /// All WebSockets that the client has asked for, oldest first.
   var sockets: [DrivenSocket] { all.withLock { $0 } }
 
   func send(

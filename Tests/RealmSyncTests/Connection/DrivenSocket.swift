@@ -7,7 +7,7 @@ import Synchronization
 final class DrivenSocket: SyncSocket {
   private struct State {
     var sent: [[UInt8]] = []
-    /// So many of them were taken by the server.
+    /// The number of messages in `sent` that the server has taken.
     var read = 0
     var givenBytes = 0
     var takenBytes = 0
@@ -38,13 +38,13 @@ final class DrivenSocket: SyncSocket {
   /// All messages that the client has sent.
   var frames: [ChannelFrame] { state.withLock { $0.sent }.map { ChannelFrame($0) } }
 
-  /// The channels of its hellos, in the order in which it has sent them.
+  /// The channels of the client's hellos, in the order in which it has sent them.
   var hellos: [UInt64] { frames.filter(\.isHello).map(\.channel) }
 
-  /// The channels that it has closed.
+  /// The channels that the client has closed.
   var left: [UInt64] { frames.filter { $0.bytes.isEmpty }.map(\.channel) }
 
-  /// What the client has sent since the last call.
+  /// The messages that the client has sent since the last call.
   func takeSent() -> [[UInt8]] {
     state.withLock { state -> [[UInt8]] in
       defer { state.read = state.sent.count }
@@ -52,16 +52,17 @@ final class DrivenSocket: SyncSocket {
     }
   }
 
-  /// Bytes of messages that the client was given, and those of them that it has worked on, both with the cost of each message.
+  /// The bytes of the messages that the client was given, and of those that it has worked on (`takenBytes`). Both
+  /// include the cost of each message.
   var givenBytes: Int { state.withLock { $0.givenBytes } }
   var takenBytes: Int { state.withLock { $0.takenBytes } }
 
-  /// How it has ended; nil while it has not.
+  /// How the WebSocket has ended; nil while it is open.
   var ending: SocketEnd? { state.withLock { $0.ending } }
 
   // MARK: - What the server does
 
-  /// Ends the handshake.
+  /// Completes the handshake.
   func open() { handler(.opened) }
 
   func give(_ message: [UInt8]) {
@@ -88,7 +89,7 @@ final class DrivenSocket: SyncSocket {
   }
 }
 
-/// A message of a WebSocket, apart.
+/// A message of a WebSocket, split into its channel and its bytes.
 struct ChannelFrame: Sendable {
   let channel: UInt64
   let bytes: [UInt8]
@@ -99,7 +100,7 @@ struct ChannelFrame: Sendable {
     bytes = Array(message.suffix(reader.count))
   }
 
-  /// What the client says; nil of what is no message.
+  /// The message of the client; nil if the bytes are not a message.
   var message: ClientMessage? { try? ClientMessage(bytes: bytes) }
 
   var isHello: Bool { if case .hello? = message { true } else { false } }

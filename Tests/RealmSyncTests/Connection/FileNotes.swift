@@ -1,7 +1,7 @@
 import RealmSyncClient
 import Synchronization
 
-/// Notes what happens to a file.
+/// Notes all that happens to a file.
 final class FileNotes: SyncedFileHandler {
   enum Note: Sendable, Equatable {
     case became(ConnectionState)
@@ -27,13 +27,13 @@ final class FileNotes: SyncedFileHandler {
 
   func count(_ note: Note) -> Int { all.count { $0 == note } }
 
-  /// The figures of uploads.
+  /// The notes about the progress of uploads.
   var uploads: [Note] { all.filter { if case .uploaded = $0 { true } else { false } } }
 
-  /// Whether the session has ended, and none begins by itself.
+  /// True if the session has ended and no other session begins without the app.
   var hasEnded: Bool { all.contains { if case .ended = $0 { true } else { false } } }
 
-  /// Calls `body` with all that happens from now on, on the session's queue.
+  /// Calls `body` with each event from now on, on the session's queue.
   func react(_ body: @escaping @Sendable (Note, SyncedFile) -> Void) { reaction.withLock { $0 = body } }
 
   private func add(_ note: Note, _ file: SyncedFile) {

@@ -2,7 +2,7 @@ import Dispatch
 import RealmSyncClient
 import Synchronization
 
-/// A clock that goes on when a test says so.
+/// A clock that advances only when a test says so.
 final class ManualClock: SyncClock {
   private struct Timer {
     let due: UInt64
@@ -19,15 +19,15 @@ final class ManualClock: SyncClock {
   private let state = Mutex(State(now: DrivenFile.start))
   private let drawsGreatest: Bool
 
-  /// - Parameter drawsGreatest: random numbers are the greatest that are allowed; else they are 0.
+  /// - Parameter drawsGreatest: True if random numbers are the greatest ones allowed. If false, they are 0.
   init(drawsGreatest: Bool = false) { self.drawsGreatest = drawsGreatest }
 
   var now: UInt64 { state.withLock { $0.now } }
 
-  /// How long all timers were to wait that were set so far, in the order in which they were set.
+  /// The times that all timers so far were to wait, in the order in which they were set, in milliseconds.
   var waits: [UInt64] { state.withLock { $0.waits } }
 
-  /// Those of sessions and connections that try again.
+  /// The waits of sessions and connections before they try again.
   var longWaits: [UInt64] { waits.filter { $0 >= 500 } }
 
   func after(
@@ -41,7 +41,7 @@ final class ManualClock: SyncClock {
 
   func random(below bound: UInt64) -> UInt64 { drawsGreatest ? bound - 1 : 0 }
 
-  /// Lets time pass. What is due then is done on its queues.
+  /// Advances the clock, and runs the timers that are due on their queues.
   func advance(_ milliseconds: UInt64) {
     let due = state.withLock { state -> [Timer] in
       state.now += milliseconds

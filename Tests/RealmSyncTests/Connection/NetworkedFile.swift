@@ -5,14 +5,14 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// A file of a client, with its session over a driven network.
+/// A client's file with its session over a driven network.
 final class NetworkedFile {
   let database: Database
   let core: SyncedFile
   let notes = FileNotes()
   private let clock: ManualClock
 
-  /// - Parameter database: that of a synced file; nil for a new one in memory.
+  /// - Parameter database: The database of a synced file; nil for a new one in memory.
   init(
     _ connection: SyncConnection, _ clock: ManualClock, _ recovery: ClientSession.Recovery,
     database: Database? = nil
@@ -26,7 +26,7 @@ final class NetworkedFile {
     core.attach(notes)
   }
 
-  /// Makes an object; the first time also its class.
+  /// Makes an object. The first call also makes the class.
   func write(_ key: Int64, _ field: Int64 = 1) throws {
     try database.write { transaction in
       try transaction.setTime(clock.now)
@@ -38,7 +38,7 @@ final class NetworkedFile {
 
   /// Gives the file another query set.
   ///
-  /// - Returns: its number.
+  /// - Returns: The number of the query set.
   @discardableResult
   func ask(_ predicate: String) throws -> UInt64 {
     let number = try database.write { transaction -> UInt64 in
@@ -49,12 +49,12 @@ final class NetworkedFile {
     return number
   }
 
-  /// The keys of its objects.
+  /// The keys of the file's objects.
   func keys() throws -> [Int64] { try database.modelKeys() }
 
   // MARK: - Waiting
 
-  /// What is told to who waits for uploads from now on.
+  /// The outcomes of a wait for uploads that begins now.
   func uploaded() -> Outcomes<SyncedFileProblem?> {
     let outcomes = Outcomes<SyncedFileProblem?>()
     core.whenUploaded { outcomes.add($0) }
@@ -73,7 +73,7 @@ final class NetworkedFile {
     return outcomes
   }
 
-  /// Waits until the session has done all that it was told so far.
+  /// Waits until the session has done all the work that it was given so far.
   func settle() throws {
     let isDone = DispatchSemaphore(value: 0)
     core.inTurn { isDone.signal() }

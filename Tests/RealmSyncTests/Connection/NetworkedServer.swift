@@ -3,10 +3,10 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// The server of an app behind a driven network. It works when it is told to, on the thread of the test.
+/// The server of an app behind a driven network. It works when the test calls `run()`, on the thread of the test.
 final class NetworkedServer {
   let app: SyncApp
-  /// WebSockets that are asked for are opened.
+  /// True if the server opens the WebSockets that clients ask for.
   var accepts = true
   private let network: DrivenNetwork
   private let clock: ManualClock
@@ -25,7 +25,7 @@ final class NetworkedServer {
     app = try SyncApp(path: path, settings: settings, time: clock.now) { drawn.next() >> 1 | 1 }
   }
 
-  /// Takes what the clients have sent, and answers.
+  /// Takes the messages that the clients have sent, and answers them.
   func run() throws {
     for socket in network.sockets { try serve(socket) }
     repeat { take(try app.run(time: clock.now)) } while app.hasWork
@@ -61,9 +61,9 @@ final class NetworkedServer {
     }
   }
 
-  /// The channels that are open, of all connections.
+  /// The number of open channels of all connections.
   func channels() throws -> Int { try app.figures().channels }
 
-  /// The number of the one file that there is.
+  /// The number of the only file that is registered.
   func replica() throws -> UInt64? { try app.figures().oldestReplica }
 }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Collects what is told, by whatever queue.
+/// Collects outcomes that are told on any queue.
 final class Outcomes<Value: Sendable>: Sendable {
   private let values = Mutex<[Value]>([])
 
-  /// The oldest first.
+  /// The outcomes, oldest first.
   var all: [Value] { values.withLock { $0 } }
 
   func add(_ value: Value) { values.withLock { $0.append(value) } }

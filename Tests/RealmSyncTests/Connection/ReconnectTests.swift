@@ -4,7 +4,7 @@ import RealmSyncClient
 import RealmTestSupport
 import Testing
 
-/// How a connection is made again that was lost, or that could not be made.
+/// How a client connects again if a connection was lost or could not be opened.
 @Suite struct ReconnectTests {
   private static func refused(_ status: Int) -> SocketEnd { .refused(NetworkAnswer(status: status)) }
   private static let unreachable = NetworkProblem.unreachable("Nobody listens.")
@@ -22,7 +22,8 @@ import Testing
   // MARK: - Waits
 
   @Test(arguments: [false, true])
-  func `waits double from 1 second to 300 seconds, and are less by a quarter at most`(isLess: Bool) throws {
+  func `waits double from 1 second to 300 seconds, and are shorter by at most a quarter`(isLess: Bool) throws
+  {
     let (world, _) = try Self.started(drawsGreatest: isLess)
     defer { world.end() }
     let seconds: [UInt64] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
@@ -48,13 +49,14 @@ import Testing
     }
   }
 
-  /// A server can't let its clients try without end, or no more.
+  /// Waits that a server tells, and the waits that the client makes of them. A server can't make its clients try
+  /// without pause, and can't make them stop.
   private static let toldWaits = [
     ToldWaits(3000, 7000, [3000, 6000, 7000, 7000]), ToldWaits(5000, 10, [5000, 5000]),
     ToldWaits(0, 0, [100, 100]), ToldWaits(.max, .max, [hour, hour]),
   ]
 
-  /// A world whose file was told these waits, with its WebSocket and its channel there.
+  /// A world whose file was told these waits, with its WebSocket and its channel.
   private static func told(_ told: ToldWaits) throws -> (SyncWorld, DrivenSocket, UInt64) {
     let (world, _) = try started()
     let socket = try world.socket()
@@ -72,7 +74,7 @@ import Testing
   func `a connection waits as the server tells in its welcome`(told: ToldWaits) throws {
     let (world, _, _) = try Self.told(told)
     defer { world.end() }
-    // Shorter waits are not for another try.
+    // Shorter waits belong to timers that do not try again.
     func waits() -> [UInt64] { world.clock.waits.filter { $0 >= 100 } }
     for (index, wait) in told.waits.enumerated() {
       try world.socket(index).end(.problem(Self.unreachable))
@@ -95,7 +97,7 @@ import Testing
     _ = try world.hello(1, socket)
   }
 
-  @Test func `waits begin anew after a step`() throws {
+  @Test func `waits start again after a step`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -116,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `who asks for it has a try at once, and waits begin anew`() throws {
+  @Test func `an app that asks for a connection gets one at once, and the waits start again`() throws {
     let (world, file) = try Self.started()
     defer { world.end() }
     for index in 0..<3 {
@@ -127,13 +129,13 @@ import Testing
     try world.socket(3).end(.problem(Self.unreachable))
     try world.until("a wait") { world.clock.longWaits.count > 3 }
     #expect(world.clock.longWaits == [1000, 2000, 4000, 1000])
-    // The wait that was cut short makes no try of its own.
+    // The wait that was cut short does not cause a try of its own.
     world.clock.advance(4000)
     _ = try world.socket(4)
     try world.stays("one try") { world.network.sockets.count == 5 }
   }
 
-  @Test func `where there is a network again, or another one, there is a try at once`() throws {
+  @Test func `the client tries at once if a network is there again, or another one`() throws {
     let (world, _) = try Self.started()
     defer { world.end() }
     world.changes.take(["wireless"])
@@ -150,12 +152,12 @@ import Testing
     #expect(world.clock.longWaits == [1000, 2000, 4000, 1000])
     world.changes.take(["cable", "wireless"])
     _ = try world.socket(4)
-    // A try that is under way is not begun again.
+    // A try that is under way is not started again.
     world.changes.take(["cable"])
     try world.stays("one try") { world.network.sockets.count == 5 }
   }
 
-  @Test func `changes of the network are told until their observer goes`() {
+  @Test func `an observer hears of changes of the network until it goes away`() {
     let (changes, told) = (NetworkChanges(), Outcomes<Int>())
     var observation: (any NetworkObservation)? = changes.observe { told.add(1) }
     changes.take(["cable"])
@@ -168,7 +170,7 @@ import Testing
     #expect(told.all == [1])
   }
 
-  @Test func `nothing is tried for a file that has stopped while it waited`() throws {
+  @Test func `the client tries nothing for a file that has stopped during the wait`() throws {
     let (world, file) = try Self.started()
     defer { world.end() }
     try world.socket().end(.problem(Self.unreachable))
@@ -181,7 +183,7 @@ import Testing
     _ = try world.socket(1)
   }
 
-  @Test func `where no token is to be had now, it is tried later`() throws {
+  @Test func `the client tries later if it can't get a token now`() throws {
     let world = try SyncWorld()
     defer { world.end() }
     let file = try world.file()
@@ -199,7 +201,7 @@ import Testing
 
   // MARK: - Tokens
 
-  @Test func `a token that is not taken is replaced at once, and then more and more slowly`() throws {
+  @Test func `a token that the server refuses is replaced at once, and then more and more slowly`() throws {
     let (world, _) = try Self.started()
     defer { world.end() }
     for (index, waits) in ([[], [1000], [1000, 2000]] as [[UInt64]]).enumerated() {
@@ -215,7 +217,7 @@ import Testing
     #expect(tokens == (1...4).map { "realm-token.token\($0)" })
   }
 
-  @Test func `a connection whose token has ended is made again at once, with another token`() throws {
+  @Test func `a connection whose token has expired is made again at once, with another token`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -232,7 +234,7 @@ import Testing
     }
   }
 
-  @Test func `tokens that end before anything has come of them are asked for with waits`() throws {
+  @Test func `the client waits before it replaces tokens that expire before a first step`() throws {
     let (world, _) = try Self.started()
     defer { world.end() }
     for (index, wait) in ([1000, 2000, 4000] as [UInt64]).enumerated() {
@@ -248,13 +250,13 @@ import Testing
     #expect(world.access.asked == [nil, .token, .token, .token])
   }
 
-  @Test func `tokens that end behind each first step are asked for with waits`() throws {
+  @Test func `the client waits before it replaces tokens that expire after each first step`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
       let file = try world.file()
       file.core.start()
-      // As where the server's clock, or the client's, is wrong. No time passes here.
+      // This happens if the clock of the server or of the client is wrong. No time passes here.
       for index in 0..<4 where world.clock.longWaits.isEmpty {
         let socket = try world.socket(index)
         try file.settle()
@@ -271,7 +273,7 @@ import Testing
 
   // MARK: - Users who are let in no more
 
-  @Test func `who is let in no more is logged out at once`() throws {
+  @Test func `a user whom the server no longer lets in is logged out at once`() throws {
     let (world, file) = try Self.started()
     defer { world.end() }
     let (uploaded, downloaded) = (file.uploaded(), file.downloaded())
@@ -288,7 +290,7 @@ import Testing
     try world.until("the end") { file.notes.all.contains(.ended(Self.loggedOut)) }
     world.clock.advance(Self.hour)
     try world.stays("no other try") { world.network.sockets.count == 1 }
-    // After the next log-in it begins again.
+    // After the next log-in the session begins again.
     world.access.logIn()
     file.core.start()
     let second = try world.socket(1)
@@ -297,13 +299,13 @@ import Testing
     #expect(world.access.asked == [nil, .user(token: "token1"), nil])
   }
 
-  @Test func `a log-in that ends late does not end the one behind it`() throws {
+  @Test func `the late end of a log-in does not end the next log-in`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
       let file = try world.file()
       try world.start(file)
-      // The user has logged in anew, and the server tells the WebSocket only now that the log-in before is over.
+      // The user has logged in again, and only now does the server tell the WebSocket that the earlier log-in is over.
       world.access.logInAnew()
       try world.socket().end(.code(4003, ""))
       let second = try world.socket(1)
@@ -315,7 +317,7 @@ import Testing
     }
   }
 
-  @Test func `what stands before the server logs nobody out, and is tried later`() throws {
+  @Test func `a refusal by a proxy before the server logs no user out, and the client tries later`() throws {
     let (world, file) = try Self.started()
     defer { world.end() }
     let downloaded = file.downloaded()
@@ -333,14 +335,14 @@ import Testing
     _ = try world.hello(0, socket)
   }
 
-  @Test func `the end of a log-in that nobody used any more does not end the next one`() throws {
+  @Test func `the end of an unused log-in does not end the next log-in`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
       let file = try world.file()
       try world.start(file)
       let socket = try world.socket()
-      // The user logs out, of which the server tells the WebSocket, and logs in again.
+      // The user logs out, of which the server tells the WebSocket, and then logs in again.
       file.core.stop()
       try world.until("the end of the channel") { !socket.left.isEmpty }
       socket.end(.code(4003, ""))
@@ -352,7 +354,7 @@ import Testing
     }
   }
 
-  @Test func `a log-out that is heard of late does not end what began after the next log-in`() throws {
+  @Test func `the late news of a log-out does not end the session that began after the next log-in`() throws {
     let world = try SyncWorld()
     defer { world.end() }
     let (file, other) = (try world.file(), try world.file())
@@ -383,7 +385,7 @@ import Testing
   // MARK: - Addresses
 
   @Test(arguments: [300, 301, 302, 308])
-  func `a server that is elsewhere is asked for its address`(status: Int) throws {
+  func `the client asks for a new address if the server has moved`(status: Int) throws {
     let (world, _) = try Self.started()
     defer { world.end() }
     try world.socket().end(Self.refused(status))
@@ -393,7 +395,7 @@ import Testing
   }
 
   @Test(arguments: [400, 404, 410])
-  func `a server that lets no client in is asked for its address once, and then given up`(
+  func `a client that a server does not let in asks for the address once, and then gives up`(
     status: Int
   ) throws {
     let (world, file) = try Self.started()
@@ -411,7 +413,7 @@ import Testing
   }
 
   @Test(arguments: [408, 429, 500, 502, 503])
-  func `a server that can't let anybody in now is tried later`(status: Int) throws {
+  func `the client tries later if a server can let no client in now`(status: Int) throws {
     let (world, file) = try Self.started()
     defer { world.end() }
     for index in 0..<3 { try world.socket(index, tick: 100).end(Self.refused(status)) }
@@ -421,7 +423,7 @@ import Testing
     #expect(!file.notes.hasEnded)
   }
 
-  @Test func `a connection that is made anew asks for the address, and the files go on`() throws {
+  @Test func `a connection that is made again asks for the address, and the files continue`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }

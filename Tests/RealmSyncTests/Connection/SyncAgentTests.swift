@@ -5,7 +5,7 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Several handles have a synced file open, as several processes do: one of them has the session.
+/// Several handles have a synced file open, as several processes do. One of them has the session.
 @Suite struct SyncAgentTests {
   private static func database(_ path: String) throws -> Database {
     var options = DatabaseOptions()
@@ -13,7 +13,7 @@ import Testing
     return try Database(path: path, options: options)
   }
 
-  /// Two handles of a file, of which the first has the session, and the other one was told that.
+  /// Two handles of a file. The first one has the session, and the second one has heard that.
   private static func pair(_ body: (SyncWorld, NetworkedFile, NetworkedFile) throws -> Void) throws {
     try withTemporaryPath { server in
       try withTemporaryPath { path in
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Lets all hear of commits, as they do where they wait for those of other processes.
+  /// Tells all handles that there may be commits, as handles learn it that wait for commits of other processes.
   private static func hear(_ files: NetworkedFile...) -> Bool {
     for file in files { file.core.othersMayHaveCommitted() }
     return true
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `what one handle commits is uploaded by the other one, whose downloads it shows`() throws {
+  @Test func `one handle uploads the commits of another, and the other shows the downloads`() throws {
     try Self.pair { world, one, other in
       let third = try world.file()
       try world.start(third)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a download can't be waited for where another handle has the session`() throws {
+  @Test func `a wait for a download is refused if another handle has the session`() throws {
     try Self.pair { world, one, other in
       try world.until(other.downloaded(), are: [.otherAgent])
       other.core.stop()
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a session begins when a process that had it is gone without a word`() throws {
+  @Test func `a session begins when the process that had it has died without notice`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld()
       defer { world.end() }

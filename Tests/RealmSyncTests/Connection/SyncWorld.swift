@@ -4,22 +4,23 @@ import RealmStorage
 import RealmSyncClient
 import RealmTestSupport
 
-/// A user's files and their connection, the server of an app if a test wants one, and a clock that stands still by itself.
+/// A user's files with their connection, the server of an app if a test wants one, and a clock that only the test
+/// advances.
 final class SyncWorld {
   let clock: ManualClock
   let network: DrivenNetwork
   let access: DrivenAccess
-  /// Of the machine's network.
+  /// The changes of the machine's network.
   let changes = NetworkChanges()
   let connection: SyncConnection
-  /// Nil where the test is the server.
+  /// The server; nil if the test plays the server.
   let server: NetworkedServer?
   private var files: [NetworkedFile] = []
 
   /// - Parameters:
-  ///   - path: of the server's file; nil for a world without a server.
-  ///   - drawsGreatest: as `ManualClock` has it.
-  ///   - change: of the server's settings.
+  ///   - path: The path of the server's file; nil for a world without a server.
+  ///   - drawsGreatest: The value of `ManualClock`'s parameter of that name.
+  ///   - change: A change of the server's settings.
   init(
     server path: String? = nil, drawsGreatest: Bool = false,
     _ change: (inout SyncAppSettings) -> Void = { _ in }
@@ -34,8 +35,8 @@ final class SyncWorld {
   /// A file that is not started yet.
   ///
   /// - Parameters:
-  ///   - predicate: what it asks for; nil for nothing.
-  ///   - database: nil for a new one.
+  ///   - predicate: The condition of the file's query; nil if the file asks for nothing.
+  ///   - database: The file's database; nil for a new one.
   func file(
     _ predicate: String? = "", recovery: ClientSession.Recovery = .recover, database: Database? = nil
   ) throws -> NetworkedFile {
@@ -45,18 +46,18 @@ final class SyncWorld {
     return file
   }
 
-  /// Ends all sessions, so that nothing keeps them.
+  /// Stops all sessions, so that nothing keeps them in memory.
   func end() {
     for file in files { file.core.stop() }
   }
 
   // MARK: - Waiting
 
-  /// Goes on until something is so, for a minute at most.
+  /// Looks at a condition until it holds, for a minute at most.
   ///
   /// - Parameters:
-  ///   - tick: so many milliseconds of the clock pass with each look.
-  ///   - serves: the server works meanwhile.
+  ///   - tick: The milliseconds by which the clock advances before each look.
+  ///   - serves: True if the server works meanwhile.
   func until(
     _ what: String, tick: UInt64 = 0, serves: Bool = true, _ isSo: () throws -> Bool
   ) throws {
@@ -72,7 +73,7 @@ final class SyncWorld {
     }
   }
 
-  /// Looks for a moment whether something stays so.
+  /// Checks for a moment that a condition keeps holding.
   func stays(_ what: String, _ isSo: () throws -> Bool) throws {
     for _ in 0..<30 {
       clock.advance(0)
@@ -82,13 +83,13 @@ final class SyncWorld {
     }
   }
 
-  /// The WebSocket of a number, from 0, once it was asked for.
+  /// The WebSocket of an index, which counts from 0, once the client has asked for it.
   func socket(_ index: Int = 0, tick: UInt64 = 0) throws -> DrivenSocket {
     try until("the WebSocket \(index)", tick: tick) { network.sockets.count > index }
     return network.sockets[index]
   }
 
-  /// The channel of the hello of a number, from 0, in a WebSocket, once it was said.
+  /// The channel of the hello of an index, which counts from 0, in a WebSocket, once the client has said that hello.
   func hello(_ index: Int = 0, _ socket: DrivenSocket, tick: UInt64 = 0) throws -> UInt64 {
     try until("the hello \(index)", tick: tick) { socket.hellos.count > index }
     return socket.hellos[index]
@@ -100,7 +101,7 @@ final class SyncWorld {
     try until("the first step") { file.notes.all.contains(.changed) }
   }
 
-  /// Goes on until who waits was told something, which has to be this.
+  /// Waits until there is an outcome, and throws if the outcomes are not these values.
   func until<Value: Equatable & Sendable>(
     _ outcomes: Outcomes<Value>, are values: [Value], tick: UInt64 = 20
   ) throws {

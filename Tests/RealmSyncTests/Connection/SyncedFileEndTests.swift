@@ -7,9 +7,9 @@ import RealmTestSupport
 import Synchronization
 import Testing
 
-/// How sessions end, and which begin again by themselves.
+/// How sessions end, and which of them begin again without the app.
 @Suite struct SyncedFileEndTests {
-  /// A file that has said hello, in a world whose server is the test.
+  /// A file that has said hello, in a world in which the test plays the server.
   private struct Begun {
     let world: SyncWorld
     let file: NetworkedFile
@@ -37,7 +37,7 @@ import Testing
 
   // MARK: - Errors
 
-  @Test func `a session that is to come back later does so, on another channel`() throws {
+  @Test func `a session that is told to come back later does so, on another channel`() throws {
     let begun = try Begun()
     let (world, file, socket) = (begun.world, begun.file, begun.socket)
     defer { world.end() }
@@ -52,18 +52,18 @@ import Testing
     world.clock.advance(1)
     let second = try world.hello(1, socket)
     #expect(second > begun.channel)
-    // Each wait is twice as long as the one before, where the server does not say more.
+    // Each wait is twice as long as the one before, if the server does not ask for a longer one.
     begun.end(ProtocolError(code: 12, text: "Again.", action: .reset), on: second)
     try world.until("the wait") { world.clock.waits.contains(2000) }
     world.clock.advance(2000)
     #expect(try world.hello(2, socket) > second)
     #expect(world.network.sockets.count == 1 && socket.ending == nil)
-    // Who waits, waits on.
+    // A call that waits for the download continues to wait.
     try file.settle()
     #expect(downloaded.all.isEmpty && !file.notes.hasEnded)
   }
 
-  @Test func `a session that waits begins at once where the app asks for it`() throws {
+  @Test func `a session that waits begins at once if the app asks for it`() throws {
     let begun = try Begun()
     let (world, file, socket) = (begun.world, begun.file, begun.socket)
     defer { world.end() }
@@ -72,7 +72,7 @@ import Testing
     try world.until("the wait") { world.clock.waits.contains(200_000) }
     file.core.start()
     _ = try world.hello(1, socket)
-    // The wait that was cut short begins no session of its own.
+    // The wait that was cut short does not begin a session of its own.
     world.clock.advance(200_000)
     try world.stays("two hellos") { socket.hellos.count == 2 }
   }
@@ -92,7 +92,9 @@ import Testing
   }
 
   @Test(arguments: [ProtocolError.Action.updateApp, .stop])
-  func `a session that is to stop does so until it is started again`(action: ProtocolError.Action) throws {
+  func `a session that is told to stop does not run until it is started again`(action: ProtocolError.Action)
+    throws
+  {
     let begun = try Begun()
     let (world, file, socket) = (begun.world, begun.file, begun.socket)
     defer { world.end() }
@@ -104,7 +106,7 @@ import Testing
     try world.until(downloaded, are: [.ended(error)], tick: 0)
     try world.until(shown, are: [.failure(.ended(error))], tick: 0)
     try world.until("the end") { file.notes.all.contains(.ended(.ended(error))) }
-    // The WebSocket waits for other files.
+    // The WebSocket stays open for other files.
     world.clock.advance(20_000)
     try world.stays("no other hello") { socket.hellos.count == 1 && socket.ending == nil }
     file.core.start()
@@ -113,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a session whose user has to log in logs the user out, unless that was done since`(
+  func `a session whose user has to log in logs the user out, unless there was a newer log-in`(
     isNewer: Bool
   ) throws {
     let begun = try Begun()
@@ -127,7 +129,7 @@ import Testing
     begun.end(ProtocolError(code: 6, text: "Log in.", action: .logIn), on: begun.channel)
     try world.until("the question") { world.access.asked == [nil, .user(token: "token1")] }
     guard !isNewer else {
-      // Both go on, in a WebSocket of the newer log-in.
+      // Both files continue, in a WebSocket of the newer log-in.
       let second = try world.socket(1)
       second.open()
       _ = try world.hello(1, second)
@@ -166,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `a channel that the server lets go of is followed by another`() throws {
+  @Test func `the client opens another channel after one that the server has closed`() throws {
     let begun = try Begun()
     let (world, socket) = (begun.world, begun.socket)
     defer { world.end() }
@@ -182,7 +184,7 @@ import Testing
     #expect(world.network.sockets.count == 1 && !begun.file.notes.hasEnded)
   }
 
-  @Test func `what is no message ends the session`() throws {
+  @Test func `bytes that are not a message end the session`() throws {
     let begun = try Begun()
     defer { begun.world.end() }
     let downloaded = begun.file.downloaded()
@@ -199,7 +201,7 @@ import Testing
 
   // MARK: - Ending at once
 
-  @Test func `a handler may end its session at once`() throws {
+  @Test func `a handler may end its own session at once`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -218,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `a session may be ended at once while it works`() throws {
+  @Test func `a session can be ended at once while it works`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -232,7 +234,7 @@ import Testing
         return true
       }
       #expect(isClosed)
-      // What comes late does no harm to a file that is closed.
+      // Calls that come late do no harm to a file that is closed.
       file.core.didCommit()
       file.core.report()
       try file.settle()
@@ -244,7 +246,7 @@ import Testing
 
   // MARK: - Files that are gone
 
-  @Test func `the server is told which files are gone, and gives them up`() throws {
+  @Test func `the server gives up the files that a client reports as gone`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -256,13 +258,13 @@ import Testing
       try gone.settle()
       file.notes.gone.withLock { $0 = [replica, replica &+ 1] }
       try world.start(file)
-      // A number that is no file is answered, too: nobody need tell it again.
+      // The server also answers for a number that is not a file, so that no client need report it again.
       try world.until("the answers", tick: 20) {
         file.notes.all.contains(.retired(replica)) && file.notes.all.contains(.retired(replica &+ 1))
       }
       #expect(try world.server?.app.figures().replicas == 1)
       #expect(file.notes.count(.retired(replica)) == 1 && !file.notes.hasEnded)
-      // Where it comes back all the same it is reset, and keeps its changes.
+      // If the file comes back all the same, the server resets it, and it keeps its changes.
       try gone.write(1)
       gone.core.start()
       try world.until("the reset", tick: 20) { gone.notes.all.contains(.wasReset(isRecovered: true)) }
@@ -272,7 +274,7 @@ import Testing
 
   // MARK: - Refusals
 
-  @Test func `what was refused is told, in a later session where it was not told before`() throws {
+  @Test func `a refusal is told, in a later session if it was not told before`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path) {
         let rights = SyncAppSettings.Rights(read: "TRUEPREDICATE", write: "q == 1")
@@ -285,7 +287,7 @@ import Testing
       try world.until(file.uploaded(), are: [nil])
       try world.until("the refusal") { file.notes.all.contains(.hasRefusals) }
       #expect(try file.keys() == [])
-      // The program ends before it has asked for it.
+      // The program ends before it has asked for the refusal.
       file.core.stop()
       try file.settle()
       let later = try world.file(nil, database: file.database)
@@ -293,7 +295,7 @@ import Testing
       try world.until("the refusal", tick: 20) { later.notes.all.contains(.hasRefusals) }
       let (refusals, last) = try later.core.refusals(after: 0)
       #expect(refusals.map(\.reason) == [.notPermitted])
-      // They are kept until the app was told.
+      // The refusals are kept until the app was told of them.
       #expect(try later.core.refusals(after: 0).refusals == refusals)
       #expect(try later.core.refusals(after: last).refusals.isEmpty)
       later.core.forgetRefusals(upTo: last)

@@ -6,7 +6,7 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// What waits for something of a session is told once, and never too early.
+/// Every wait for a session is told its outcome once, and never too early.
 @Suite struct SyncedFileWaitTests {
   /// Two files that have had a step.
   private static func pair(
@@ -24,7 +24,7 @@ import Testing
 
   // MARK: - Uploads
 
-  @Test func `what an app commits is uploaded, and comes to the other files`() throws {
+  @Test func `a commit of an app is uploaded, and comes to the other files`() throws {
     try Self.pair { world, one, other in
       try one.write(1)
       let uploaded = one.uploaded()
@@ -32,14 +32,14 @@ import Testing
       #expect(uploaded.all.isEmpty)
       try world.until(uploaded, are: [nil])
       try world.until("the object", tick: 20) { try other.keys() == [1] }
-      // Where nothing is to be uploaded, nothing is waited for.
+      // If there is nothing to upload, the wait ends at once.
       let again = one.uploaded()
       try one.settle()
       #expect(again.all == [nil])
     }
   }
 
-  @Test func `who waits for an upload does not wait for what is committed later`() throws {
+  @Test func `a wait for an upload does not include commits that come later`() throws {
     try Self.pair { world, one, _ in
       try one.write(1)
       let uploaded = one.uploaded()
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `the figures of uploads tell all bytes in the end`() throws {
+  @Test func `the figures of uploads count all bytes in the end`() throws {
     try Self.pair { world, one, _ in
       one.core.stop()
       for key in 1...3 as ClosedRange<Int64> { try one.write(key) }
@@ -78,7 +78,7 @@ import Testing
 
   // MARK: - Downloads
 
-  @Test func `who waits for a download has then all that the server had`() throws {
+  @Test func `a wait for a download ends when the file has all objects that the server had`() throws {
     try Self.pair { world, one, other in
       one.core.stop()
       try other.write(1)
@@ -91,7 +91,7 @@ import Testing
       one.core.start()
       try world.until(keys, are: [[1]])
       #expect(one.notes.all.contains(.downloaded(1, of: 1)))
-      // Again, in the same session.
+      // The second wait is in the same session.
       try other.write(2)
       try world.until(other.uploaded(), are: [nil])
       let more = Outcomes<[Int64]>()
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `what was asked for before the first start is told`() throws {
+  @Test func `waits that began before the first start are told their outcome`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a wait goes on over a lost connection`() throws {
+  @Test func `a wait continues after a lost connection`() throws {
     try Self.pair { world, one, other in
       try other.write(1)
       try world.until(other.uploaded(), are: [nil])
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `waits go on over a reset`() throws {
+  @Test func `waits continue after a reset`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -149,7 +149,8 @@ import Testing
       try file.write(2)
       let (uploaded, downloaded) = (file.uploaded(), file.downloaded())
       file.core.start()
-      // The server learns only from the start that the file is to be reset: what it was asked before that is not answered.
+      // The server learns only from the start that it has to reset the file. It does not answer what it was asked
+      // before that.
       try world.until(uploaded, are: [nil])
       try world.until(downloaded, are: [nil])
       #expect(file.notes.all.contains(.wasReset(isRecovered: true)))
@@ -160,7 +161,7 @@ import Testing
 
   // MARK: - Query sets
 
-  @Test func `who waits for a query set is told that it is in force, or that a newer one is`() throws {
+  @Test func `a wait for a query set is told that the set is in force, or that a newer one is`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -170,13 +171,13 @@ import Testing
       file.core.start()
       try world.until(superseded, are: [.success(false)])
       try world.until(shown, are: [.success(true)])
-      // Both are known by now.
+      // The file knows the outcome of both sets now.
       try world.until(file.shown(old), are: [.success(false)])
       try world.until(file.shown(new), are: [.success(true)])
     }
   }
 
-  @Test func `who waits for a query set that the server can't use is told why, also later`() throws {
+  @Test func `a wait for a query set that the server can't use is told the reason, also later`() throws {
     try withTemporaryPath { path in
       let world = try SyncWorld(server: path)
       defer { world.end() }
@@ -201,7 +202,7 @@ import Testing
 
   // MARK: - Withdrawing
 
-  @Test func `a wait that is withdrawn is not told, and nothing of it is kept`() throws {
+  @Test func `a withdrawn wait is not told an outcome, and nothing of it is kept`() throws {
     let world = try SyncWorld()
     defer { world.end() }
     let file = try world.file()
@@ -227,7 +228,7 @@ import Testing
 
   // MARK: - The end
 
-  @Test func `who waits is told when the session is stopped, once`() throws {
+  @Test func `waits are told once that the session is stopped`() throws {
     let world = try SyncWorld()
     defer { world.end() }
     let file = try world.file()
@@ -247,7 +248,7 @@ import Testing
     #expect(uploaded.all.count == 1 && downloaded.all.count == 1 && shown.all.count == 1)
   }
 
-  @Test func `who waits is told when the file is closed, whether or not the session runs`() throws {
+  @Test func `waits are told that the file is closed, whether or not the session runs`() throws {
     for isStarted in [false, true] {
       let world = try SyncWorld()
       defer { world.end() }

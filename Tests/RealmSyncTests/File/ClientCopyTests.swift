@@ -6,7 +6,7 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// A client's file that began as a copy of another one, and its session with a driven server.
+/// A client's file that began as a copy of another one, with its session with a driven server.
 private final class CopiedFile {
   private let driven: DrivenServer
   private let user: String
@@ -14,10 +14,10 @@ private final class CopiedFile {
   let session: ClientSession
   private var id: SyncServer.SessionID?
   private var upward: [ClientMessage] = []
-  /// The names of all that the session told.
+  /// The names of all actions that the session told.
   private(set) var told: [String] = []
   private(set) var problem: ClientProblem?
-  /// What all steps told.
+  /// What each step told.
   private(set) var steps: [String] = []
 
   init(
@@ -43,7 +43,7 @@ private final class CopiedFile {
     return try ClientFile(transaction).number
   }
 
-  /// Connects, and disconnects when there is nothing more to say.
+  /// Connects, exchanges messages until both sides have nothing more to say, and disconnects.
   func sync() throws {
     upward = []
     id = driven.server.connect(user: user)
@@ -91,7 +91,8 @@ private final class CopiedFile {
 }
 
 extension ConnectedFile {
-  /// Connects, and disconnects when there is nothing more to say. What the server sends while another file is driven would be lost.
+  /// Connects, exchanges messages until both sides have nothing more to say, and disconnects. A message that the server
+  /// sends while the test drives another file would be lost.
   fileprivate func sync() throws {
     try connect()
     try exchange()
@@ -110,7 +111,7 @@ extension ConnectedFile {
     }
   }
 
-  /// A file of anna's with objects, of which nothing is pending.
+  /// A file of the user anna that has objects and no pending changes.
   private static func file(_ driven: DrivenServer, partition: Value? = nil) throws -> ConnectedFile {
     let file = try ConnectedFile(driven, "anna", partition: partition)
     if partition == nil { try file.ask("") }
@@ -125,7 +126,7 @@ extension ConnectedFile {
     try ClientCopy.write(file.database.snapshot(), to: path, like: path, encryptionKey: nil)
   }
 
-  /// Deletes an object, as another client does.
+  /// Deletes an object through another client.
   private static func delete(_ key: Int64, _ driven: DrivenServer) throws {
     let writer = try driven.running("writer")
     try writer.upload(.one(key, [.delete]))
@@ -134,7 +135,7 @@ extension ConnectedFile {
 
   // MARK: - Partitions
 
-  @Test func `a copy goes on from what was copied, as a client of its own`() throws {
+  @Test func `a copy continues from the copied state, as a client with a number of its own`() throws {
     let driven = try DrivenServer()
     let anna = try Self.file(driven, partition: .int(1))
     try withTemporaryPath { path in
@@ -149,7 +150,7 @@ extension ConnectedFile {
       try ben.sync()
       try anna.sync()
       #expect(!ben.told.contains("will reset") && ben.problem == nil)
-      // Nothing is sent that was copied.
+      // The copied objects are not sent again.
       #expect(!ben.steps.contains { $0.hasSuffix(" 1") || $0.hasSuffix(" 3") }, "\(ben.steps)")
       for database in [ben.database, anna.database, driven.database] {
         #expect(try database.modelKeys() == [1, 3, 4, 5])
@@ -163,7 +164,7 @@ extension ConnectedFile {
     }
   }
 
-  @Test func `one file may begin several, also where nobody has connected yet`() throws {
+  @Test func `one file may be copied several times, even if it has never connected`() throws {
     let driven = try DrivenServer()
     let anna = try Self.file(driven, partition: .int(1))
     try withTemporaryPath { path in
@@ -184,7 +185,7 @@ extension ConnectedFile {
     }
   }
 
-  /// Changes lists, whose elements are named by who made them.
+  /// Changes lists. The ids of their elements name the replicas that inserted them.
   private static func changeLists(
     _ database: Database, _ time: UInt64, _ generator: inout SeededGenerator
   ) throws {
@@ -212,7 +213,7 @@ extension ConnectedFile {
     }
   }
 
-  @Test func `what a copy writes meets what others write meanwhile`() throws {
+  @Test func `changes that a copy writes meet the changes that others write meanwhile`() throws {
     for seed in Slow.seeds(10, slow: 500) {
       let driven = try DrivenServer(seed: seed)
       var generator = SeededGenerator(seed: seed)
@@ -269,7 +270,7 @@ extension ConnectedFile {
   }
 
   @Test(arguments: Rights.allCases)
-  func `a copy downloads all where users may read different objects`(rights: Rights) throws {
+  func `a copy downloads all objects if users may read different objects`(rights: Rights) throws {
     let driven = try DrivenServer()
     var read = ClassFilters.everything
     if rights == .ofUsers {
@@ -294,7 +295,7 @@ extension ConnectedFile {
 
   // MARK: - Query sets
 
-  @Test func `a copy with a query set is reset when it connects, and that is no reset to the app`() throws {
+  @Test func `a copy with a query set is reset when it connects, and the app does not see a reset`() throws {
     let driven = try DrivenServer()
     let anna = try Self.file(driven)
     try withTemporaryPath { path in
@@ -310,7 +311,7 @@ extension ConnectedFile {
       #expect(try ben.position.querySet == 1 && !ben.position.isCopy && !ben.hasPending)
       try anna.sync()
       #expect(try anna.keys() == [1, 3, 4])
-      // From now on it is a file as any other.
+      // From now on the copy is like any other file.
       try driven.append(.retire(replica: ben.number()))
       try driven.run()
       try ben.sync()
@@ -318,7 +319,7 @@ extension ConnectedFile {
     }
   }
 
-  @Test func `a copy of a file that was never connected is such a file`() throws {
+  @Test func `a copy of a file that was never connected has never been connected either`() throws {
     let driven = try DrivenServer()
     let anna = try ConnectedFile(driven, "anna")
     try withTemporaryPath { path in

@@ -7,7 +7,7 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Objects of files that are not synced, copied into files that are, and the reverse.
+/// Copies of objects from files without sync to synced files, and the reverse.
 @Suite struct RecordedCopyTests {
   private static func database(_ path: String, _ history: DatabaseOptions.History) throws -> Database {
     var options = DatabaseOptions()
@@ -15,7 +15,7 @@ import Testing
     return try Database(path: path, options: options)
   }
 
-  /// In which tables, columns and objects two databases differ.
+  /// The tables, columns and objects in which two databases differ.
   private static func differences(_ old: Database, _ new: Database) throws -> [String] {
     let comparison = try DatabaseComparison(from: old.snapshot(), to: new.snapshot())
     var found = comparison.schemaDifferences.map { "\($0)" }
@@ -36,7 +36,7 @@ import Testing
     return found
   }
 
-  /// Makes another file of what a file has recorded, as a server does.
+  /// Makes another file from the changesets that a file has recorded, as a server does.
   private static func replay(_ changesets: [StoredChangeset], at path: String) throws -> Database {
     let other = try database(path, .synced)
     for stored in changesets {
@@ -58,7 +58,7 @@ import Testing
     return limits
   }
 
-  /// Copies a file, and compares the copy, and what it has recorded, with it.
+  /// Copies a file, and compares the copy and its recorded changesets with the original.
   private static func expectCopied(
     _ source: Database, _ path: String, _ limits: ObjectCopy.Limits, _ context: String
   ) throws {
@@ -68,7 +68,7 @@ import Testing
     let check = IntegrityCheck.run(try copy.snapshot())
     #expect(check.isClean, "\(context): \(check.findings)")
     let recorded = try changesets(copy)
-    // They wait for the first query set, which the file does not have yet.
+    // The changesets wait for the first query set, which the file does not have yet.
     #expect(recorded.allSatisfy { $0.querySet == 1 && $0.base == nil })
     #expect(try copy.snapshot().changelog()?.state.querySet == 0)
     let other = try replay(recorded, at: path + "-other")
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  /// Persons, who link to each other and to pets, and own places with rooms in them.
+  /// Persons, which link to each other and to pets, and own places with rooms.
   private struct Family {
     let persons: WritableTable
     let pets: WritableTable
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `long collections arrive, a few elements at a time`() throws {
+  @Test func `long collections arrive in portions of a few elements`() throws {
     try withTemporaryPath { path in
       let source = try Self.database(path, .local)
       try source.write { transaction in
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test func `a table whose objects can't be told apart is left out, or nothing is copied`() throws {
+  @Test func `a table whose objects have no key is left out, or nothing is copied`() throws {
     try withTemporaryPath { path in
       let source = try Self.database(path, .local)
       try source.write { transaction in
@@ -279,7 +279,7 @@ import Testing
     }
   }
 
-  /// The names of the files beside one, without what open databases make there.
+  /// The names of the files in the folder of a path, without the files that open databases make there.
   private static func files(beside path: String) throws -> [String] {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     return try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -288,7 +288,7 @@ import Testing
 
   // MARK: - From synced files
 
-  @Test func `a copy without sync has the objects, also pending ones, and nothing of sync`() throws {
+  @Test func `a copy without sync has the objects, with the pending ones, and nothing of sync`() throws {
     let driven = try DrivenServer()
     let file = try ConnectedFile(driven, "anna", partition: .int(1))
     for key in 1...3 as ClosedRange<Int64> { try file.write(key, .int(1)) }
@@ -318,7 +318,7 @@ import Testing
 
   // MARK: - The first query set
 
-  /// A file that objects were copied into, and its session with a driven server.
+  /// A file that objects were copied into, with its session with a driven server.
   private static func copied(_ driven: DrivenServer, partition: Value?) throws -> ConnectedFile {
     let source = try Database(inMemory: "source")
     try source.write { transaction in
@@ -337,7 +337,7 @@ import Testing
     return file
   }
 
-  @Test func `what was copied is uploaded once there is a query set, and waits until then`() throws {
+  @Test func `the copied objects wait until there is a query set, and are uploaded then`() throws {
     let driven = try DrivenServer()
     let file = try Self.copied(driven, partition: nil)
     try file.connect()
@@ -349,7 +349,7 @@ import Testing
     #expect(try driven.database.modelKeys() == [1, 2, 3] && file.keys() == [1, 2, 3])
   }
 
-  @Test func `what was copied goes on waiting when the file is reset`() throws {
+  @Test func `the copied objects continue to wait when the file is reset`() throws {
     let driven = try DrivenServer()
     let file = try Self.copied(driven, partition: nil)
     try file.connect()
@@ -364,7 +364,7 @@ import Testing
     #expect(try file.refusals() == [] && file.pending() == 0 && driven.database.modelKeys() == [1, 2, 3])
   }
 
-  @Test func `what was copied is uploaded at once where the file has a partition`() throws {
+  @Test func `the copied objects are uploaded at once if the file has a partition`() throws {
     let driven = try DrivenServer()
     let file = try Self.copied(driven, partition: .int(1))
     try file.connect()

@@ -32,7 +32,7 @@ import Testing
     try file.changing { try $0.setSubscriptions(list) }
   }
 
-  /// The server has sent all objects of a query set.
+  /// Gives the file a step after which it has all objects of a query set.
   private static func show(_ number: UInt64, _ file: DrivenFile) throws {
     var step = try file.step()
     step.querySet = number
@@ -50,7 +50,7 @@ import Testing
     #expect(try file.reading { try $0.subscriptions() } == StoredSubscriptionSet(number: 0))
   }
 
-  @Test func `subscriptions come back as they were, and the server is asked for each query once`() throws {
+  @Test func `subscriptions are read as they were written, and the server gets each query once`() throws {
     let file = try DrivenFile()
     let number = try Self.set(Self.list, file)
     let expected = StoredSubscriptionSet(number: number, subscriptions: Self.list)
@@ -64,7 +64,7 @@ import Testing
     #expect(queries.map(\.predicate) == ["year > 2020", "", "", "name == 'É'"])
   }
 
-  @Test func `texts are told apart by their bytes`() throws {
+  @Test func `texts of subscriptions are compared by their bytes`() throws {
     let composed = Self.subscription(1, "name == '\u{e9}'", name: "\u{e9}")
     let decomposed = Self.subscription(1, "name == 'e\u{301}'", name: "e\u{301}")
     #expect(composed != decomposed)
@@ -74,7 +74,7 @@ import Testing
     #expect(try file.reading { try $0.querySet(number) }?.queries.count == 2)
   }
 
-  @Test func `a set is pending, then complete, then superseded, and is forgotten then`() throws {
+  @Test func `a set is pending, then complete, then superseded, and then it is forgotten`() throws {
     let file = try DrivenFile(changes: 0)
     try file.begin()
     let first = try Self.set(Self.list, file)
@@ -96,7 +96,8 @@ import Testing
     #expect(try Self.newest(file) == StoredSubscriptionSet(number: second))
   }
 
-  @Test func `a refused set says so until a newer one is in force, and keeps its subscriptions`() throws {
+  @Test func `a refused set stays refused until a newer one is in force, and keeps its subscriptions`() throws
+  {
     let file = try DrivenFile(changes: 0)
     try file.begin()
     let first = try Self.set([], file)
@@ -117,7 +118,7 @@ import Testing
     #expect(try Self.state(second, file) == .superseded)
   }
 
-  @Test func `nothing is noted of a set that is in force, older, or not there`() throws {
+  @Test func `nothing is noted about a set that is in force, older or missing`() throws {
     let file = try DrivenFile(changes: 0)
     try file.begin()
     let first = try Self.set(Self.list, file)
@@ -151,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `bytes that end early, or go on, are damage`() throws {
+  @Test func `bytes that end early, or have other bytes after them, are damage`() throws {
     let file = try DrivenFile(changes: 0)
     let number = try Self.set(Self.list, file)
     try file.changing { try $0.noteRefused(querySet: number, code: 203, text: "no such field") }
@@ -169,7 +170,7 @@ import Testing
     #expect(try !Self.isDamaged(file))
   }
 
-  @Test func `bytes that were changed are damage, or other subscriptions`() throws {
+  @Test func `bytes that were changed are read as damage or as other subscriptions`() throws {
     let file = try DrivenFile(changes: 0)
     let number = try Self.set(Self.list, file)
     let tree = try file.database.snapshot().tree(ClientPosition.tree)
@@ -185,7 +186,7 @@ import Testing
     }
   }
 
-  @Test func `a count that is too great for the bytes is damage`() throws {
+  @Test func `a count that is too great for the number of bytes is damage`() throws {
     let file = try DrivenFile(changes: 0)
     let number = try Self.set([], file)
     let id = [UInt8](repeating: 0, count: 16)

@@ -5,11 +5,11 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// What is recorded of adds to a number, as a value that arrives late asks for it.
+/// The records that the server keeps of adds to a number, for values that arrive late.
 @Suite struct AddRecordTests {
   private static let number = InstructionPath("c")
 
-  /// A server's file with an object that clients add to, and what follows.
+  /// A server's file with an object whose number clients add to. A log of changesets follows.
   private final class World {
     let database: Database
     private var versions: UInt64 = 3
@@ -39,7 +39,7 @@ import Testing
       try transaction.commit()
     }
 
-    /// A replica that has seen nothing of what others did makes a changeset.
+    /// Integrates a changeset of a replica that has seen no changes of others.
     func upload(_ changeset: Changeset, of replica: UInt64, at milliseconds: UInt64) throws {
       try change { transaction, state in
         let before = last[replica] ?? (0, [])
@@ -79,7 +79,7 @@ import Testing
       }
     }
 
-    /// Records adds as earlier versions did: all of a number in one value.
+    /// Records adds in the form of earlier versions of the library, which kept all adds to a number in one value.
     func joinAdds() throws {
       let adds = try records.filter { $0.key.count > 21 && $0.key[$0.key.count - 21] == 23 }
       try change { transaction, _ in
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `no record of a number grows with what is added to it`() throws {
+  @Test func `a record of a number does not grow with the number of adds`() throws {
     let world = try World()
     for number in 1...500 as ClosedRange<UInt64> { try world.add(1, at: 1000 + number) }
     let value = try world.value
@@ -110,17 +110,15 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a value that arrives late has what was added behind it added, and nothing else`(areJoined: Bool)
-    throws
-  {
+  func `a value that arrives late gets the later adds added to it, and no others`(areJoined: Bool) throws {
     let world = try World()
     for number in 1...20 as ClosedRange<UInt64> { try world.add(Int64(number), at: 1000 + 10 * number) }
     if areJoined { try world.joinAdds() }
-    // Behind the tenth, and before the eleventh.
+    // The value is later than the tenth add, and earlier than the eleventh.
     try world.upload(
       .one(1, [.set(Self.number, .value(.int(1000)), isDefault: false)]), of: 6, at: 1105)
     #expect(try world.value == .int(1000 + (11...20).reduce(0, +)))
-    // One that is later still finds those that were left, and one that is earlier does nothing.
+    // A value that is later still finds the adds behind it, and a value that is earlier does nothing.
     try world.upload(
       .one(1, [.set(Self.number, .value(.int(2000)), isDefault: false)]), of: 6, at: 1155)
     #expect(try world.value == .int(2000 + (16...20).reduce(0, +)))

@@ -3,7 +3,8 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Collections of an object that are changed many times: they are held in memory meanwhile, and are to be as if each change had been made in the file.
+/// Collections of an object that are changed many times. The library holds them in memory meanwhile, and the result
+/// must be the same as if each change had been made in the file.
 @Suite struct EditedCollectionTests {
   private static let objects = 2...150
   private static let owner = ObjectName("Object", .int(1))
@@ -18,7 +19,8 @@ import Testing
         ]))
   }
 
-  /// Instructions that fit one another, most of them of the collections of one object: links to objects that come and go.
+  /// Instructions that fit each other. Most of them change the collections of one object, with links to objects that
+  /// are made and deleted.
   private static func instructions(_ count: Int, _ generator: inout SeededGenerator) -> [ObjectInstructions] {
     var made = [ObjectInstructions(owner, [.create])]
     var (ids, last) = ([ElementID](), UInt32(0))
@@ -73,12 +75,13 @@ import Testing
 
   private struct Result {
     var content: [Instruction]?
-    /// What takes back each instruction.
+    /// The instructions that undo each instruction.
     var inverses: [[Instruction]] = []
     var steps = 0
   }
 
-  /// - Parameter together: changes of one object that follow each other are made at once, and links find objects at the end.
+  /// - Parameter together: True if changes of one object that follow each other are made at once, and links find their
+  ///   objects at the end.
   private static func run(_ all: [ObjectInstructions], together: Bool) throws -> Result {
     let database = try Database(inMemory: "edited")
     let transaction = try database.beginWrite()
@@ -111,12 +114,14 @@ import Testing
     return result
   }
 
-  /// Instructions in an order that does not depend on that of links which wait in sets and maps.
+  /// Instructions as sorted texts, because the order of links that wait in sets and maps is not fixed.
   private static func texts(_ instructions: [Instruction]?) -> [String] {
     (instructions ?? []).map { "\($0)" }.sorted()
   }
 
-  @Test func `collections that are held in memory become as those that are changed in the file`() throws {
+  @Test func `collections that are held in memory get the content of those that are changed in the file`()
+    throws
+  {
     for seed in Slow.seeds(3, slow: 60) {
       var generator = SeededGenerator(seed: seed)
       let all = Self.instructions(4000, &generator)
@@ -128,7 +133,7 @@ import Testing
         Issue.record("seed \(seed), \(all[place]): \(one) in place of \(other)")
         break
       }
-      // They were held.
+      // The collections were held in memory.
       #expect(together.steps > 0 && together.steps < apart.steps / 2, "seed \(seed)")
     }
   }

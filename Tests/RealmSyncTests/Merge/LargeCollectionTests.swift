@@ -6,10 +6,12 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Many changes of one collection in one changeset, and many links to objects that come later. The work is counted: elements and links that are looked at.
+/// Many changes of one collection in one changeset, and many links to objects that come later. The tests count the
+/// work: the elements and links that the code looks at.
 @Suite struct LargeCollectionTests {
   private static let few = Slow.count(2500, slow: 10_000)
-  /// More than a sequence of so many elements takes for each of them, and far less than to look at half of a list each time.
+  /// The limit of steps for each element. A sequence of so many elements takes fewer, and looking at half of the list
+  /// each time takes far more.
   private static let mostSteps = 600
 
   private static func id(_ number: Int) -> ElementID { ElementID(replica: 1, counter: UInt32(number)) }
@@ -25,7 +27,7 @@ import Testing
 
   // MARK: - On a server
 
-  /// A server's file with what uploads made of it, and the work that these took.
+  /// The snapshot of a server's file after some uploads, and the work that their integration took.
   private static func integrate(_ changesets: [Changeset]) throws -> (snapshot: Snapshot, steps: Int) {
     let database = try Database(inMemory: "server")
     let transaction = try database.beginWrite()
@@ -53,7 +55,7 @@ import Testing
     return (snapshot, steps)
   }
 
-  /// What an object has in a property, and how many links of it wait.
+  /// The elements of a property of an object, and the number of its links that wait.
   private static func value(
     _ property: String, of key: Int64 = 1, _ snapshot: Snapshot
   ) throws -> (value: Value?, waiting: Int) {
@@ -64,7 +66,7 @@ import Testing
     return (try table.value(table.schema.columns[column], ofRow: row), waiting)
   }
 
-  /// Elements that are inserted behind others by chance, and the numbers in the order that comes of it.
+  /// Elements that are inserted behind random others, and the numbers in the resulting order.
   private static func insertions(_ count: Int) -> (instructions: [Instruction], order: [Int64]) {
     var generator = SeededGenerator(seed: 1)
     var (instructions, order) = ([Instruction](), [Int64]())
@@ -96,7 +98,7 @@ import Testing
     }
   }
 
-  /// - Parameter place: 0 where the objects come with the links, 1 where they come in the upload that follows.
+  /// - Parameter place: 0 if the objects come with the links, 1 if they come in the next upload.
   @Test(arguments: [0, 1])
   func `twice as many links to objects that come later take twice the work`(
     place: Int
@@ -150,7 +152,7 @@ import Testing
       step.replicas = [0, 90]
       var content: [Instruction] = [.create]
       for number in 1...count {
-        // Each before all others.
+        // Each element is inserted before all others.
         content.append(
           .insert(InstructionPath("ln"), Self.id(number), left: .none, right: .none, Self.link(number + 100)))
       }

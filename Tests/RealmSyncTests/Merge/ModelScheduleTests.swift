@@ -3,12 +3,12 @@ import RealmStorage
 import RealmSyncSupport
 import Testing
 
-/// Logs that the model of the merge rules made by chance, and what it made of them. `make sync-model` compares many more.
+/// Random logs that the model of the merge rules has made, with its results. `make sync-model` compares many more.
 @Suite struct ModelScheduleTests {
   private static let schedules = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../Golden/model-schedules.txt")
 
-  @Test func `the server makes of a log what the model makes of it`() throws {
+  @Test func `the server gets the same result from a log as the model`() throws {
     let lines = try String(contentsOf: Self.schedules, encoding: .utf8).split(separator: "\n").map(
       String.init)
     var replay = ModelReplay()

@@ -4,13 +4,13 @@
   import RealmTestSupport
   import Testing
 
-  /// Frames of WebSockets, of both sides.
+  /// Frames of WebSockets, as both sides write and read them.
   @Suite struct FrameTests {
     private static let sides: [(writer: SocketRole, reader: SocketRole, own: FrameFailure)] = [
       (.client, .server, .masked), (.server, .client, .unmasked),
     ]
 
-    /// What a reader makes of bytes that come in pieces.
+    /// The events that a reader finds in bytes that come in pieces.
     private func events(
       _ bytes: [UInt8], _ role: SocketRole, cutAt places: [Int] = []
     ) -> [FrameReader.Event] {
@@ -28,7 +28,7 @@
     private func bytes(_ frame: ByteBuffer) -> [UInt8] { Array(frame.readableBytesView) }
 
     @Test(arguments: [0, 1, 125, 126, 65_535, 65_536])
-    func `what one side writes the other side reads, and a side of the same role refuses`(count: Int) {
+    func `one side reads the frames of the other side, and refuses those of its own role`(count: Int) {
       let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
       for side in Self.sides {
         let frame = bytes(FrameWriter(side.writer).frame(.binary, payload))
@@ -37,7 +37,7 @@
       }
     }
 
-    @Test func `frames are the same however they are cut`() {
+    @Test func `frames are the same, however their bytes are cut`() {
       var random = SeededGenerator(seed: 7)
       for side in Self.sides {
         let writer = FrameWriter(side.writer)
@@ -63,7 +63,7 @@
       }
     }
 
-    @Test func `nothing is read behind a failure`() {
+    @Test func `nothing is read after a failure`() {
       let sent: [UInt8] = [0x81, 0x01, 0x61] + bytes(FrameWriter(.server).frame(.binary, [1]))
       #expect(events(sent, .client) == [.failure(.text)])
     }

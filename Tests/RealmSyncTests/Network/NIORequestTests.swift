@@ -3,7 +3,7 @@
   import RealmSyncClient
   import Testing
 
-  /// Requests of HTTP over the network of the system.
+  /// HTTP requests over the system's network.
   @Suite(.timeLimit(.minutes(5))) struct NIORequestTests {
     private static func address(
       _ server: RawServer, _ path: String = "/", host: String = "127.0.0.1"
@@ -11,7 +11,7 @@
       "http://\(host):\(server.port)\(path)"
     }
 
-    /// What a request gets that is answered with some bytes.
+    /// The result of a request that a server answers with some bytes.
     private static func result(of bytes: [UInt8]) async throws -> Result<NetworkAnswer, NetworkProblem> {
       var result: Result<NetworkAnswer, NetworkProblem>?
       try await withServer { server in
@@ -32,7 +32,7 @@
 
     // MARK: - What is sent
 
-    @Test func `a request is sent as HTTP says`() async throws {
+    @Test func `a request is sent in the form of HTTP`() async throws {
       try await withServer { server in
         let url = Self.address(server, "/a/b%20c?d=e&f", host: "localhost")
         let headers = [NetworkHeader("X-One", "1"), NetworkHeader("Authorization", "Bearer word")]
@@ -57,7 +57,7 @@
       }
     }
 
-    @Test func `a request GET has no body and no length`() async throws {
+    @Test func `a GET request has no body and no length`() async throws {
       try await withServer { server in
         let url = "http://127.0.0.1:\(server.port)?a"
         let pending = PendingAnswer(to: NetworkRequest(method: "GET", url: url))
@@ -83,7 +83,7 @@
       #expect(answer.headers.contains(NetworkHeader("Location", "/b")))
     }
 
-    @Test func `the body of an answer ends as its head says`() async throws {
+    @Test func `the body of an answer ends where its head says`() async throws {
       let bodies = [
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabcdef",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n3\r\nbcd\r\n0\r\n\r\n",
@@ -109,7 +109,7 @@
       #expect(found5 == "lost")
     }
 
-    @Test func `what is no HTTP is damaged`() async throws {
+    @Test func `an answer that is not HTTP is damaged`() async throws {
       let found6 = try await Self.kind(of: "SSH-2.0-OpenSSH_9.6\r\n")
       #expect(found6 == "damaged")
       let found7 = try await Self.kind(of: "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n")
@@ -146,7 +146,7 @@
       }
     }
 
-    @Test func `where nobody listens the problem names the host and the port`() async throws {
+    @Test func `a problem names the host and the port if nothing listens there`() async throws {
       let server = try await RawServer.start()
       await server.stop()
       for host in ["127.0.0.1", "localhost"] {
@@ -163,13 +163,13 @@
       "http://[a]/", "http://[::1]a/", "http://ä.de/", "http://a/\r\nX: 1", "http://a/#b", "http://a/%4",
       "http://a/%zz", "http://a/<", "http://.a/", "http://a\\b/",
     ])
-    func `what is no address of a request is refused`(url: String) async throws {
+    func `a text that is not the address of a request is refused`(url: String) async throws {
       let problem = try await PendingAnswer(to: NetworkRequest(method: "GET", url: url)).problem()
       #expect(problem?.kind == "invalidAddress")
       #expect(problem?.description.contains("word") != true)
     }
 
-    @Test func `what could end a line of a head is never sent`() async throws {
+    @Test func `characters that could end a line of a head are never sent`() async throws {
       try await withServer { server in
         let url = Self.address(server)
         let headers = [
@@ -198,13 +198,13 @@
 
     /// Asks a server that has a certificate.
     ///
-    /// - Returns: what went wrong.
+    /// - Returns: The problem that ended the request.
     private static func ask(
       _ server: RawServer, url: String, file: String?
     ) async throws -> NetworkProblem? {
       let request = NetworkRequest(method: "GET", url: url, certificate: file)
       let pending = PendingAnswer(to: request)
-      // One that does not trust the server sends no request.
+      // A client that does not trust the server sends no request.
       let connection = try await server.connection()
       let isAnswered = try await eventually("a request or a result") { () -> Bool? in
         if connection.nextRequest() != nil { return true }
@@ -214,7 +214,7 @@
       return try await pending.problem()
     }
 
-    @Test func `a server is trusted by the certificates of a file`() async throws {
+    @Test func `a server is trusted if its certificate is in a file`() async throws {
       try await withServer(tls: TestCertificate.server()) { server in
         try await TestCertificate.withFile { file in
           for host in ["localhost", "127.0.0.1"] {
@@ -230,7 +230,7 @@
       }
     }
 
-    @Test func `a server without TLS is not spoken to`() async throws {
+    @Test func `a client does not speak to a server without TLS`() async throws {
       try await withServer { server in
         let url = "https://127.0.0.1:\(server.port)/"
         let pending = PendingAnswer(to: NetworkRequest(method: "GET", url: url))
@@ -241,7 +241,7 @@
       }
     }
 
-    @Test func `a file without certificates is named`() async throws {
+    @Test func `a problem names a file without certificates`() async throws {
       let missing = NetworkRequest(method: "GET", url: "https://127.0.0.1:1/", certificate: "/nowhere/a.pem")
       let problem = try await PendingAnswer(to: missing).problem()
       #expect(problem?.kind == "tls")

@@ -4,7 +4,7 @@
   import RealmSyncClient
   import Testing
 
-  /// WebSockets over the network of the system.
+  /// WebSockets over the system's network.
   @Suite(.timeLimit(.minutes(5))) struct NIOSocketTests {
     private static func request(
       _ server: RawServer, _ change: (inout SocketRequest) -> Void = { _ in }
@@ -15,7 +15,7 @@
       return request
     }
 
-    /// An open WebSocket, of which a test needs both ends.
+    /// Calls `body` with an open WebSocket, the recorder of its events and the server's end of its connection.
     private static func withSocket(
       _ body: (any SyncSocket, SocketRecorder, RawConnection) async throws -> Void
     ) async throws {
@@ -32,7 +32,7 @@
       }
     }
 
-    /// How a WebSocket ends whose handshake is answered with some bytes.
+    /// How a WebSocket ends if the server answers its handshake with some bytes.
     private static func end(
       answering make: (RawConnection, RawRequest) async throws -> [UInt8]
     ) async throws -> SocketEnd? {
@@ -95,7 +95,7 @@
           #expect(found3 == ClientFrame(first: 0x82, payload: [UInt8(number)]))
         }
         socket.close()
-        // The end of this side is read first. The answer would otherwise be able to overtake it.
+        // The test first reads the end that the client sends. The answer to it could otherwise overtake it.
         let code = try await connection.frame().code
         #expect(code == 1000)
         connection.send(ServerFrame.close(1000))
@@ -104,7 +104,7 @@
       }
     }
 
-    @Test func `what stands right behind the handshake is read`() async throws {
+    @Test func `bytes that follow the handshake directly are read`() async throws {
       try await withServer { server in
         let recorder = SocketRecorder()
         let socket = recorder.connect(Self.request(server))
@@ -136,7 +136,7 @@
       #expect(answer.body == Array("a\r\n\r\nb".utf8))
     }
 
-    @Test func `a refusal that is too long or breaks off is a refusal`() async throws {
+    @Test func `a refusal that is too long or breaks off is still a refusal`() async throws {
       let head = Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 1000000\r\n\r\n".utf8)
       for count in [0, 100, 65_536, 200_000] {
         let end = try await Self.end { _, _ in head + [UInt8](repeating: 10, count: count) }
@@ -149,7 +149,7 @@
       }
     }
 
-    @Test func `an answer that does not fit to the handshake is damaged`() async throws {
+    @Test func `an answer that does not fit the handshake is damaged`() async throws {
       let changes: [(inout HTTPHeaders) -> Void] = [
         { $0.replaceOrAdd(name: "Sec-WebSocket-Accept", value: "x") },
         { $0.remove(name: "Sec-WebSocket-Accept") },
@@ -170,12 +170,12 @@
       #expect(Self.isDamaged(other))
     }
 
-    @Test func `another of the offered subprotocols is taken`() async throws {
+    @Test func `the server may choose any of the offered subprotocols`() async throws {
       let end = try await withOpened { $0.replaceOrAdd(name: "Sec-WebSocket-Protocol", value: "two") }
       #expect(end == .code(1005, ""))
     }
 
-    /// How a WebSocket ends that the server closes without a code after a handshake.
+    /// How a WebSocket ends if the server answers its handshake and then closes it without a code.
     private func withOpened(_ change: (inout HTTPHeaders) -> Void) async throws -> SocketEnd {
       let recorder = SocketRecorder()
       try await withServer { server in
@@ -189,7 +189,7 @@
       return try await recorder.end()
     }
 
-    @Test func `no WebSocket comes about where nobody answers`() async throws {
+    @Test func `no WebSocket opens if nobody answers`() async throws {
       try await withServer { server in
         let recorder = SocketRecorder()
         let socket = recorder.connect(Self.request(server) { $0.connectTimeout = 300 })
@@ -208,7 +208,7 @@
       socket.close()
     }
 
-    @Test func `what can't be sent is refused without a connection`() async throws {
+    @Test func `a request that can't be sent is refused without a connection`() async throws {
       try await withServer { server in
         let changes: [(inout SocketRequest) -> Void] = [
           { $0.url = "http://127.0.0.1/" }, { $0.url = "ws://" },
@@ -258,7 +258,7 @@
     // MARK: - Messages
 
     @Test(arguments: [0, 1, 125, 126, 65_535, 65_536, 3 << 20])
-    func `a message of any length comes and goes`(count: Int) async throws {
+    func `a message of any length is sent and received`(count: Int) async throws {
       try await Self.withSocket { socket, recorder, connection in
         let message = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         socket.send(message)
@@ -321,7 +321,7 @@
         let found17 = try await recorder.problem()?.kind
         #expect(found17 == "damaged")
         #expect(recorder.messages == [[1]])
-        // Although the server does not close the connection.
+        // The client ends the connection, although the server does not close it.
         try await connection.end()
       }
     }
@@ -329,7 +329,7 @@
     // MARK: - The end
 
     @Test(arguments: [1000, 1001, 1011, 3000, 4001, 4999] as [UInt16])
-    func `the code of the server is told and answered`(code: UInt16) async throws {
+    func `the code of the server's close frame is reported and answered`(code: UInt16) async throws {
       try await Self.withSocket { socket, recorder, connection in
         connection.send(ServerFrame.close(code, "Why ä."))
         let found18 = try await recorder.end()
@@ -352,7 +352,7 @@
       }
     }
 
-    @Test func `a server that does not answer the end is not waited for`() async throws {
+    @Test func `the client does not wait for a server that does not answer a close frame`() async throws {
       try await Self.withSocket { socket, recorder, connection in
         socket.send([1])
         socket.close()
@@ -388,7 +388,7 @@
       }
     }
 
-    @Test func `a WebSocket that nobody keeps is closed`() async throws {
+    @Test func `a WebSocket without references is closed`() async throws {
       try await withServer { server in
         let recorder = SocketRecorder()
         var socket: (any SyncSocket)? = recorder.connect(Self.request(server))
@@ -408,7 +408,7 @@
 
     // MARK: - Pings
 
-    @Test func `a server that answers no ping any more is given up`() async throws {
+    @Test func `a server that no longer answers pings is given up`() async throws {
       try await withServer { server in
         let recorder = SocketRecorder()
         let socket = recorder.connect(
@@ -420,7 +420,7 @@
         let request = try await connection.request()
         connection.answerPings(true)
         connection.send(try await connection.acceptance(of: request))
-        // So many pings take longer than the time for one pong.
+        // The 60 pings together take longer than the client waits for one pong.
         try await eventually("60 pings") { connection.pings >= 60 ? () : nil }
         #expect(recorder.events == [.opened])
         connection.answerPings(false)
@@ -433,14 +433,14 @@
 
     // MARK: - Back-pressure
 
-    @Test func `nothing more is read while too much waits to be worked on`() async throws {
+    @Test func `the client stops reading while too many messages wait to be worked on`() async throws {
       try await Self.withSocket { socket, recorder, connection in
-        // This is more than the buffers of the system take. Each counts as a mebibyte.
+        // The 64 messages are more than the buffers of the system hold. Each counts as a mebibyte.
         let message = [UInt8](repeating: 1, count: (1 << 20) - SocketLimit.messageCost)
         for _ in 0..<64 { connection.send(ServerFrame.binary(message)) }
         _ = try await recorder.messages(3)
         try await Task.sleep(for: .seconds(1))
-        // The third message is more than may wait.
+        // The third message is the one that exceeds the limit of waiting bytes.
         #expect(recorder.messages.count == 3)
         #expect(try await connection.channel.getOption(.bufferedWritableBytes) > 0)
         for number in 3..<64 {
@@ -451,9 +451,9 @@
       }
     }
 
-    @Test func `what has come before the end is told, also where nothing was worked on`() async throws {
+    @Test func `messages that came before the end are reported, even if none was worked on`() async throws {
       try await Self.withSocket { _, recorder, connection in
-        // Nothing is read behind the third one. What is left then fits into any buffer of the system, so the other side can close.
+        // The client reads nothing behind the third message. The rest fits into any buffer, so the server can close.
         let message = [UInt8](repeating: 1, count: (1 << 20) - SocketLimit.messageCost)
         for _ in 0..<3 { connection.send(ServerFrame.binary(message)) }
         connection.send(ServerFrame.binary([2]) + ServerFrame.binary([3]) + ServerFrame.close(4001))
@@ -471,7 +471,7 @@
         connection.send((0..<all).flatMap { _ in ServerFrame.binary([]) })
         let found35 = try await recorder.messages(most).count
         #expect(found35 == most)
-        // What is worked on lets as many in again, and no more.
+        // When the messages are worked on, the client reads the same number again, and no more.
         socket.taken(most * SocketLimit.messageCost)
         let found36 = try await recorder.messages(2 * most).count
         #expect(found36 == 2 * most)

@@ -8,12 +8,12 @@
   import RealmSyncClient
   import Synchronization
 
-  /// What was waited for has not come.
+  /// The error for an event that did not come within a minute.
   struct NothingCame: Error {
     let what: String
   }
 
-  /// Looks for something again and again, for at most a minute, so that no test waits for ever.
+  /// Calls `look` again and again until it returns a value, for at most a minute, so that no test waits for ever.
   func eventually<Value: Sendable>(_ what: String, _ look: () -> Value?) async throws -> Value {
     let end = ContinuousClock.now + .seconds(60)
     while true {
@@ -23,7 +23,7 @@
     }
   }
 
-  /// A server that sends what it is told, right or wrong.
+  /// A server that sends what a test tells it, right or wrong.
   final class RawServer: Sendable {
     private final class Arrivals: Sendable {
       let all = Mutex<[RawConnection]>([])
@@ -54,10 +54,10 @@
       return RawServer(listener, arrivals)
     }
 
-    /// How many connections there were.
+    /// The number of connections so far.
     var count: Int { arrivals.all.withLock { $0.count } }
 
-    /// The next connection that comes, or has come.
+    /// The next connection in the order of arrival, which may have come already.
     func connection() async throws -> RawConnection {
       let place = arrivals.taken.withLock { taken in
         taken += 1
@@ -68,9 +68,9 @@
       }
     }
 
-    /// The next connection, which has become a WebSocket.
+    /// The next connection, after the handshake that makes it a WebSocket.
     ///
-    /// - Parameter bytes: what is sent right behind the handshake.
+    /// - Parameter bytes: The bytes that are sent right behind the handshake.
     func socket(then bytes: [UInt8] = []) async throws -> RawConnection {
       let new = try await connection()
       let request = try await new.request()
@@ -84,7 +84,7 @@
     }
   }
 
-  /// Runs a server, and stops it whatever happens.
+  /// Runs a server for `body`, and stops it in every case.
   func withServer(tls: NIOSSLContext? = nil, _ body: (RawServer) async throws -> Void) async throws {
     let server = try await RawServer.start(tls: tls)
     do {
@@ -96,10 +96,10 @@
     await server.stop()
   }
 
-  /// A request as it came.
+  /// A request as the server received it.
   struct RawRequest: Sendable {
     let line: String
-    /// By their names in lower case.
+    /// The values of the headers, by their names in lower case.
     let headers: [String: String]
     let body: String
 
@@ -122,16 +122,16 @@
 
   /// A frame as a client sent it.
   struct ClientFrame: Sendable, Equatable {
-    /// 0x80 for the last fragment, and the kind.
+    /// The first byte: 0x80 for the last fragment, combined with the kind of the frame.
     let first: UInt8
     let payload: [UInt8]
 
-    /// The code of a frame that ends a WebSocket.
+    /// The code of a close frame.
     var code: UInt16? {
       first == 0x88 && payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : nil
     }
 
-    /// A frame that is not masked is taken for one of kind 0.
+    /// The next frame. A frame that is not masked is returned as one of kind 0.
     static func taken(from bytes: inout [UInt8]) -> ClientFrame? {
       guard bytes.count >= 2 else { return nil }
       guard bytes[1] & 0x80 != 0 else { return ClientFrame(first: 0, payload: []) }
@@ -149,7 +149,7 @@
     }
   }
 
-  /// Frames as servers send them.
+  /// Frames in the form in which servers send them.
   enum ServerFrame {
     static func bytes(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
       let count = payload.count
@@ -158,7 +158,7 @@
       return head(first, count) + payload
     }
 
-    /// The head of a frame whose length is written with eight bytes.
+    /// The head of a frame whose length is written in eight bytes.
     static func head(_ first: UInt8, _ count: Int) -> [UInt8] {
       [first, 127] + (0..<8).map { UInt8(count >> (56 - 8 * $0) & 0xff) }
     }
@@ -197,10 +197,10 @@
       }
     }
 
-    /// Answers pings as soon as they come, or does not. Tests may be too slow for that.
+    /// Sets whether the connection answers pings as soon as they come. A test that answers them itself may be too slow.
     func answerPings(_ answers: Bool) { state.withLock { $0.answersPings = answers } }
 
-    /// How many pings were answered.
+    /// The number of pings that were answered.
     var pings: Int { state.withLock { $0.pings } }
 
     func noteClosed() { state.withLock { $0.isClosed = true } }
@@ -209,7 +209,7 @@
 
     func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// Closes the connection behind all that was sent.
+    /// Closes the connection after all bytes that were sent.
     func close() { channel.writeAndFlush(ByteBuffer()).whenComplete { _ in self.cut() } }
 
     /// Closes the connection at once.
@@ -238,13 +238,13 @@
 
     /// The answer to the handshake of a WebSocket. It takes the first subprotocol that the client lists.
     ///
-    /// - Parameter change: makes the answer wrong.
+    /// - Parameter change: A change that makes the answer wrong.
     func acceptance(
       of request: RawRequest, _ change: (inout HTTPHeaders) -> Void = { _ in }
     ) async throws -> [UInt8] {
       let asked = HTTPHeaders(request.headers.map { ($0.key, $0.value) })
       let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: asked)
-      // Only the headers are taken from this upgrader.
+      // Only the headers of this upgrader's answer are used.
       let upgrader = NIOWebSocketServerUpgrader(
         shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
         upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededVoidFuture() })
@@ -280,7 +280,7 @@
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
   }
 
-  /// A request that was sent.
+  /// A request that was sent, with its answer once it has come.
   final class PendingAnswer: Sendable {
     private let found = Mutex<Result<NetworkAnswer, NetworkProblem>?>(nil)
 
@@ -302,7 +302,7 @@
     }
   }
 
-  /// What a WebSocket has told.
+  /// Records the events of a WebSocket.
   final class SocketRecorder: Sendable {
     private let state = Mutex<[SocketEvent]>([])
 
@@ -319,7 +319,7 @@
       }
     }
 
-    /// The last event, if there is one and it stands at the end.
+    /// How the WebSocket has ended, if the last event is its end.
     var ending: SocketEnd? {
       guard case .closed(let end)? = events.last else { return nil }
       return end
@@ -358,8 +358,8 @@
     }
   }
 
-  /// A certificate of this machine's name for itself, with its key. They are for tests only: the key is no secret. It is valid
-  /// from 2020 to 2120.
+  /// A certificate for this machine's name that is signed with its own key, and that key. They are for tests only, so
+  /// the key is not a secret. The certificate is valid from 2020 to 2120.
   enum TestCertificate {
     static func server() throws -> NIOSSLContext {
       let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8))

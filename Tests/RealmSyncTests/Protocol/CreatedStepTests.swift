@@ -3,9 +3,9 @@ import RealmSync
 import RealmTestSupport
 import Testing
 
-/// Parts of steps whose objects pass as the bytes of their creation.
+/// Parts of steps whose objects are sent as the bytes of their creation.
 @Suite struct CreatedStepTests {
-  /// A part that is not the last one, with so many objects.
+  /// A part with a number of objects that is not the last part of its step.
   private static func part(_ count: Int64) throws -> Step {
     var step = Step(
       from: 3, to: 9, tag: 5, querySet: 1, partition: .int(4), mark: Stamp(milliseconds: 1_000),
@@ -20,7 +20,7 @@ import Testing
     if case .step(let step) = try ServerMessage(bytes: bytes) { step } else { nil }
   }
 
-  @Test func `many objects are read as the bytes of their creation, and few as values`() throws {
+  @Test func `many objects are read as the bytes of their creation, and a few objects as values`() throws {
     for count in [1, 100, 400, 3_000] as [Int64] {
       let part = try Self.part(count)
       let bytes = ServerMessage.step(part).bytes
@@ -33,13 +33,13 @@ import Testing
       }
       #expect(read.objectCount == Int(count) && part.objectCount == Int(count))
       #expect(read.expanded == part.expanded)
-      // Told as values, the same is read.
+      // The same objects are read if they are sent as values.
       let values = try #require(try Self.read(ServerMessage.step(part.expanded).bytes))
       #expect(values.expanded == part.expanded)
     }
   }
 
-  @Test func `a part that tells anything else of an object is read as values`() throws {
+  @Test func `a part with any other change of an object is read as values`() throws {
     var step = try Self.part(400).expanded
     let decided = DecidedBy(version: 7, stamp: Stamp(milliseconds: 900), replica: 0)
     let effects = step.objects.map { (object: ObjectStep) -> ObjectStep in
@@ -67,7 +67,7 @@ import Testing
     #expect(read.created == nil && read == step)
   }
 
-  @Test func `a kind of change that does not go with a creation is damage`() throws {
+  @Test func `a kind of change that does not fit a creation is damage`() throws {
     let body = try Self.part(400).plainBytes
     #expect(try Self.read([14, 0] + body)?.created != nil)
     for kind in [0, 2, 3, 9] as [UInt8] {
@@ -78,7 +78,7 @@ import Testing
     #expect(throws: MessageDamage.self) { try ServerMessage(bytes: [14, 0] + Array(body.dropLast())) }
   }
 
-  @Test func `a part that is cut or damaged is refused, or is another one`() throws {
+  @Test func `a part that is cut or damaged is refused, or is read as another part`() throws {
     var random = SeededGenerator(seed: 1)
     let plain = try [14, 0] + Self.part(400).plainBytes
     for _ in 0..<Slow.count(200, slow: 20_000) {

@@ -6,7 +6,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct MessageCodingTests {
-  /// A frame of either side, read and written again.
+  /// A side that sends frames. Its functions read frames and write them again.
   private enum Side: CaseIterable {
     case client, server
 
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// The frame with its body as it is, where that is compressed.
+  /// The frame with its body uncompressed, if the body is compressed.
   private func expanded(_ frame: [UInt8]) throws -> [UInt8] {
     guard frame.first == 12 || frame.first == 14 else { return frame }
     var reader = ByteReader(Array(frame.dropFirst()))
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// One whose body is long enough to be compressed.
+  /// An upload whose body is long enough to be compressed.
   private var longUpload: UploadMessage {
     var upload = Transcript.upload
     upload.changeset.objects = (0..<100).map { ObjectInstructions(ObjectName("Dog", .int($0)), [.create]) }
@@ -74,7 +74,7 @@ import Testing
     #expect(try ServerMessage(bytes: message.bytes) == message, "seed \(seed)")
   }
 
-  @Test func `a body of more than 256 bytes is compressed where that makes it smaller`() throws {
+  @Test func `a body of more than 256 bytes is compressed if that makes it smaller`() throws {
     var upload = Transcript.upload
     #expect(ClientMessage.upload(upload).bytes[1] == 0)
     upload = longUpload
@@ -92,8 +92,8 @@ import Testing
     #expect(try ClientMessage(bytes: ClientMessage.upload(upload).bytes) == .upload(upload))
   }
 
-  /// Of another program, at another level, and of a body that this library would not compress.
-  @Test func `a body that somebody else compressed is read`() throws {
+  /// The body was compressed by another program at another level. This library would not compress it.
+  @Test func `a body that another program has compressed is read`() throws {
     let text = """
       0c930178da6364e06160f8b2f256d96c4646462686f69e779d5275eccc2ef9e92c7989b9a91c05f94525458999252c25\
       89e9c5acf9e579a9456c01a945c5f979cc89e9a9020cac4c8ccc8c0c1ccc41a915cc4c0cca46bee7996aaf2ce69aace3\
@@ -126,7 +126,7 @@ import Testing
     #expect(step(false).bytes.count == step(true).bytes.count + 2)
   }
 
-  @Test func `the hash of an upload names all of it but for what a registration writes later`() {
+  @Test func `the hash of an upload covers all fields except those that a registration writes later`() {
     let upload = Transcript.upload
     let hash = upload.hash
     #expect(hash.count == 32)
@@ -147,7 +147,7 @@ import Testing
 
   // MARK: - Damage
 
-  /// Reads a frame that is cut off at every place.
+  /// Reads a frame that is cut off at every byte.
   private func cut(_ frame: [UInt8], _ side: Side, _ name: String) throws {
     for end in 0..<frame.count {
       guard let read = try? side.read(Array(frame[..<end])) else { continue }
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  /// 20,000 in all, of frames as they are sent and of frames whose body is not compressed.
+  /// The tests read 20,000 damaged frames in all: frames as they are sent, and frames whose body is not compressed.
   @Test(arguments: Slow.seeds(100, slow: 5_000))
   func `a damaged frame is refused by name, or is another message`(seed: UInt64) throws {
     var maker = MessageMaker(seed: seed)
@@ -199,7 +199,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(200, slow: 20_000))
-  func `bytes that nobody made for a message do not stop a reader`(seed: UInt64) throws {
+  func `random bytes do not crash a reader`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for number in [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 23, 25] as [UInt8] {
       let frame = [number] + (random.chance(50) ? [0] : []) + random.bytes(random.below(200))
@@ -212,7 +212,7 @@ import Testing
 
   // MARK: - Later versions
 
-  @Test func `an unknown message is skipped if its number is odd, and refused by its number if not`() throws {
+  @Test func `an unknown message is skipped if its number is odd, and is refused if it is even`() throws {
     var frame: [UInt8] = []
     frame.appendVarint(1_001)
     frame += [1, 2, 3]
@@ -225,18 +225,18 @@ import Testing
       #expect(damage.reason == .unknownMessage(number: 1_000) && damage.offset == 0)
       #expect(damage.description.contains("1000"))
     }
-    // What the other side sends is no message of this one.
+    // A reader refuses messages of its own side.
     #expect(throws: MessageDamage.self) { try ServerMessage(bytes: ClientMessage.mark(request: 1).bytes) }
     let answer = ServerMessage.mark(request: 1, version: 2)
     #expect(throws: MessageDamage.self) { try ClientMessage(bytes: answer.bytes) }
   }
 
   @Test(arguments: Transcript.lines.indices)
-  func `optional fields that are not known are skipped`(number: Int) throws {
+  func `optional fields with unknown numbers are skipped`(number: Int) throws {
     let line = Transcript.lines[number]
     let side = side(of: line)
     let bytes = line.message.bytes
-    // A message that is skipped is not read further.
+    // The rest of a message that is skipped is not read.
     guard bytes[0] & 1 == 0 else { return }
     #expect(try side.read(bytes + [61, 3, 9, 9, 9, 65, 0]) == line.message)
     #expect(fault(bytes + [61, 3, 9, 9], side)?.reason == .endsEarly)
@@ -260,7 +260,7 @@ import Testing
     return bytes
   }
 
-  /// The frame of a chunk of as many bytes.
+  /// The frame of a chunk with this number of bytes.
   private func chunk(_ count: Int) -> [UInt8] {
     let (hash, bytes) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 7, count: count))
     let chunk = ValueChunk(hash: hash, offset: 0, length: UInt64(count), bytes: bytes)
@@ -287,7 +287,8 @@ import Testing
     let damage = try #require(fault(frame, .client))
     #expect(damage.field == "replicas")
     #expect(damage.reason == .tooLarge(found: 65_537, limit: 65_536))
-    // Before them stand number, length of the body, sequence, hash, base, stamp, query set and flags.
+    // The fields before the replicas are the number, the length of the body, the sequence, the hash, the base, the
+    // stamp, the query set and the flags.
     #expect(damage.offset == 1 + 1 + 1 + 1 + 1 + 8 + 1 + 1)
     #expect(damage.description.contains("65536"))
     for replicas in [[], [5, 0]] as [[UInt64]] {
@@ -297,7 +298,7 @@ import Testing
     }
   }
 
-  @Test func `counts and lengths that promise more than is left take no memory`() throws {
+  @Test func `counts and lengths that exceed the bytes that are left take no memory`() throws {
     let most = varint(.max)
     let frames: [([UInt8], Side)] = [
       ([2, 1, 1] + most, .client),  // capabilities
@@ -314,7 +315,8 @@ import Testing
     }
   }
 
-  @Test func `texts that are no UTF-8, hashes of another length and too large numbers are refused`() {
+  @Test func `texts that are not UTF-8, hashes of another length and numbers that are too large are refused`()
+  {
     #expect(fault([2, 1, 1, 1, 2, 0xc3, 0x28], .client)?.reason == .notUTF8)
     for count in [0, 31, 33] {
       var chunk = ValueChunk(hash: [], offset: 0, length: 0, bytes: [])
@@ -332,8 +334,8 @@ import Testing
     #expect(fault([], .client)?.reason == .endsEarly)
   }
 
-  @Test func `what contradicts itself is refused`() {
-    // The oldest version is newer than the newest one.
+  @Test func `fields that contradict each other are refused`() {
+    // The oldest version is greater than the newest one.
     #expect(fault([2, 3, 2, 0, 0, 0], .client)?.reason == .disagrees)
     let hash = [UInt8](repeating: 1, count: 32)
     for chunk in [
@@ -348,7 +350,7 @@ import Testing
       #expect(fault(frame, .client)?.reason == .noValue)
     }
     #expect(fault([22, 1, 0, 6, 0], .server)?.reason == .unknownKind(6))
-    // A changeset that ends too early says where it ends.
+    // The error of a changeset that ends too early gives the place where it ends.
     #expect(
       fault([12, 0, 1, 0, 1] + [UInt8](repeating: 0, count: 8) + [1, 0, 1, 0, 1, 0x30], .client)?
         .description.contains("A changeset is damaged") == true)
@@ -375,16 +377,16 @@ import Testing
     #expect(reason([3, 1]) == .disagrees)
     #expect(reason([4]) == .unknownKind(4))
     #expect(reason([]) == .endsEarly)
-    // An object that stands twice is one in the changeset, and two in the table.
+    // An object that is there twice counts once in the changeset, and twice in the table.
     step.objects = [object, object]
     #expect(throws: MessageDamage.self) { try ServerMessage(bytes: ServerMessage.step(step).bytes) }
-    // The replica of a deciding changeset is none of the step.
+    // The replica of a deciding changeset is not among the replicas of the step.
     let unknown = DecidedBy(version: 2, stamp: Stamp(word: 0), replica: 1)
     step.objects = [ObjectStep(ObjectName("T", .int(1)), .deleted(unknown))]
     #expect(fault(ServerMessage.step(step).bytes, .server)?.reason == .disagrees)
   }
 
-  @Test func `a body that would expand to more than is allowed, or than it says, is refused`() throws {
+  @Test func `a body that would expand to more than the limit or its stated length is refused`() throws {
     let limit = MessageLimit.bodyBytes
     let bomb = try #require(Deflate.compressed([UInt8](repeating: 0, count: limit + 1)))
     #expect(bomb.count < limit / 100)
@@ -396,7 +398,7 @@ import Testing
       for told in [1, 1_000, limit] {
         #expect(fault([number] + varint(UInt64(told)) + bomb, side)?.reason == .notCompressed)
       }
-      // A stream so short can't hold so much, and is not tried.
+      // A stream this short can't hold so many bytes, so it is not expanded.
       #expect(fault([number] + varint(UInt64(limit)) + [1, 2, 3], side)?.reason == .notCompressed)
       #expect(fault([number, 1], side)?.reason == .notCompressed)
     }
@@ -446,7 +448,7 @@ import Testing
     var changeset = Changeset()
     changeset.objects = [ObjectInstructions(ObjectName("A", .int(1)), [])]
     let bytes = changeset.bytes
-    // One byte each: the end is the last byte.
+    // Each added item takes one byte, and the last byte of the changeset is its end.
     func many(_ count: Int) -> [UInt8] {
       bytes.dropLast() + [UInt8](repeating: 1, count: count) + bytes.suffix(1)
     }

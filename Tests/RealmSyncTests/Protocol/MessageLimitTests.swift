@@ -2,7 +2,7 @@ import RealmStorage
 import RealmSync
 import Testing
 
-/// Messages that would take many times as much memory as they have bytes.
+/// Messages that would take many times more memory than they have bytes.
 @Suite struct MessageLimitTests {
   private static func varint(_ number: Int) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Whether a reader refuses a changeset because it has more than is allowed.
+  /// True if a reader refuses a changeset because it has more items than the limit.
   private static func isTooMuch(_ changeset: Changeset, _ most: Int) -> Bool {
     do throws(ChangesetDamage) {
       _ = try Changeset(bytes: changeset.bytes, mostInstructions: most)
@@ -60,13 +60,13 @@ import Testing
     ]
     for instruction in instructions {
       let changeset = Self.changeset(instruction)
-      // The object and the instruction count too.
+      // The object and the instruction also count.
       #expect(!Self.isTooMuch(changeset, 11), "\(instruction)")
       #expect(Self.isTooMuch(changeset, 10), "\(instruction)")
     }
   }
 
-  @Test func `names are no more than instructions may be`() throws {
+  @Test func `a changeset has no more names than it may have instructions`() throws {
     let bytes = [10] + Self.zeros(10) + [0]
     #expect(try Changeset(bytes: bytes, mostInstructions: 10) == Changeset())
     let damage = #expect(throws: ChangesetDamage.self) {
@@ -75,9 +75,9 @@ import Testing
     #expect(damage?.part == .count)
   }
 
-  /// A changeset that inserts so many nulls into a list, by one item.
+  /// A changeset that inserts `count` nulls into a list with one item.
   private static func run(_ count: Int) -> [UInt8] {
-    // The names, the object `A` 1, the path `a`, the id, and its neighbours.
+    // These bytes are the names, the object `A` 1, the path `a`, the id and its neighbours.
     var bytes: [UInt8] = [2, 1, 0x41, 1, 0x61, 16, 0, 5, 2, 9, 1, 0, 0, 1, 0, 0, 0, 0]
     bytes += varint(count) + zeros(count)
     bytes.append(0)
@@ -90,7 +90,8 @@ import Testing
 
   @Test func `an upload with more instructions than are allowed is refused before it takes their memory`() {
     func upload(_ count: Int) -> [UInt8] {
-      // The sequence, no hash, the base, the stamp, the query set, no flags, and one replica, which is none.
+      // These bytes are the sequence, no hash, the base, the stamp, the query set, no flags and one replica, which is
+      // the number 0.
       [12, 0, 1, 0, 1] + Self.zeros(8) + [1, 0, 1, 0] + Self.run(count)
     }
     #expect(Self.fault(ofClient: upload(100)) == nil)
@@ -99,8 +100,9 @@ import Testing
 
   @Test func `a step with more instructions than are allowed is refused before it takes their memory`() {
     func step(_ count: Int) -> [UInt8] {
-      // The versions, the tag, the query set, the mark, the last sequence, the flag of the last part, nothing that remains, no own
-      // changeset, and one replica, which is none; behind the changeset no deciding one, and a whole object.
+      // These bytes are the versions, the tag, the query set, the mark, the last sequence, the flag of the last part,
+      // nothing that remains, no own changeset, and one replica, which is the number 0. Behind the changeset there are
+      // no deciding changesets and one whole object.
       let head: [UInt8] = [14, 0, 1, 2, 3, 1] + Self.zeros(8) + [0, 1, 0, 0, 0, 1, 0]
       return head + Self.run(count) + [0, 1]
     }
@@ -113,7 +115,7 @@ import Testing
   @Test func `a list with more parts than a message may have is refused`() {
     let (most, more) = (MessageLimit.clientParts, MessageLimit.clientParts + 1)
     let tooMany = MessageDamage.Reason.tooLarge(found: UInt64(more), limit: UInt64(most))
-    // Capabilities without a letter, and queries of no class.
+    // These are capabilities without letters, and queries of classes without a name.
     #expect(Self.fault(ofClient: [2, 1, 1] + Self.varint(more) + Self.zeros(more + 2)) == tooMany)
     #expect(Self.fault(ofClient: [2, 1, 1] + Self.varint(1000) + Self.zeros(1000 + 2)) == nil)
     #expect(Self.fault(ofClient: [8, 1] + Self.varint(more) + Self.zeros(2 * more)) == tooMany)
@@ -125,7 +127,8 @@ import Testing
   }
 
   @Test func `the lists of a message count together`() {
-    // A changeset of an object `A` without instructions, which two lists of parts follow: each part is the own changeset 0.
+    // The message holds a changeset of an object `A` without instructions. Behind it there are two lists, whose parts
+    // are all the own changeset 0.
     func step(_ first: Int) -> [UInt8] {
       let changeset: [UInt8] = [1, 1, 0x41, 16, 0, 5, 2, 16, 0, 5, 4, 0]
       var frame: [UInt8] = [14, 0, 1, 2, 3, 1] + Self.zeros(8) + [0, 1, 0, 0, 0, 1, 0]
@@ -134,7 +137,7 @@ import Testing
       return frame
     }
     #expect(Self.fault(ofServer: step(1000)) == nil)
-    // One replica has been counted already.
+    // One replica has already been counted.
     let left = MessageLimit.serverParts - 1
     #expect(Self.fault(ofServer: step(left)) == .tooLarge(found: 1000, limit: 0))
   }

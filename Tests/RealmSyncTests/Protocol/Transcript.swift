@@ -2,11 +2,11 @@ import Foundation
 import RealmStorage
 import RealmSync
 
-/// Messages of every kind, as Golden/transcript.txt holds them: the bytes that a side sends, beside what they
-/// say. Fields stand in the order of their bytes. All bodies are so short that they are not compressed: two
-/// compressors may make different bytes of the same body.
+/// Messages of every kind, as Golden/transcript.txt holds them: the bytes that a side sends, beside their meaning.
+/// Fields are in the order of their bytes. All bodies are too short to be compressed, because two compressors may make
+/// different bytes of the same body.
 ///
-/// `REALM_WRITE_GOLDEN=1 swift test --filter MessageCodingTests` writes the file anew.
+/// `REALM_WRITE_GOLDEN=1 swift test --filter MessageCodingTests` writes the file again.
 enum Transcript {
   enum Message: Equatable {
     case client(ClientMessage)

@@ -6,21 +6,21 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// A real client's file, and its session with a driven server. Every message goes through its bytes.
+/// A real client's file, with its session with a driven server. Every message is written to bytes and read from them.
 final class ConnectedFile {
   private let driven: DrivenServer
   private let user: String
   let database: Database
   let session: ClientSession
   private var id: SyncServer.SessionID?
-  /// What the client is about to send.
+  /// The messages that the client will send next.
   private var upward: [ClientMessage] = []
-  /// The names of all that the session told.
+  /// The names of all actions that the session told.
   private(set) var told: [String] = []
-  /// The codes of the errors by which sessions were ended.
+  /// The codes of the errors by which the server ended sessions.
   private(set) var errors: [UInt32] = []
 
-  /// - Parameter partition: what all objects have in the field `q`.
+  /// - Parameter partition: The value that all objects have in the field `q`.
   init(_ driven: DrivenServer, _ user: String, partition: Value? = nil) throws {
     (self.driven, self.user) = (driven, user)
     var options = DatabaseOptions()
@@ -31,7 +31,7 @@ final class ConnectedFile {
 
   var isConnected: Bool { id != nil }
 
-  /// Makes an object; the first time also its class.
+  /// Makes an object. The first call also makes the class.
   func write(_ key: Int64, _ field: Value = .null) throws {
     try database.write { transaction in
       try transaction.setTime(driven.time)
@@ -43,7 +43,7 @@ final class ConnectedFile {
   @discardableResult
   func ask(_ predicate: String) throws -> UInt64 { try ask(queries: [DrivenClient.query(predicate)]) }
 
-  /// Gives the file another query set, of any classes.
+  /// Gives the file another query set, with queries of any classes.
   @discardableResult
   func ask(queries: [QuerySet.Query]) throws -> UInt64 {
     let transaction = try database.beginWrite()
@@ -66,7 +66,7 @@ final class ConnectedFile {
   func refusals() throws -> [Refusal] { try reading { try $0.refusals().map(\.refusal) } }
   func pending() throws -> Int { try reading { try $0.start(wanted: 0).pending.count } }
 
-  /// The keys of the objects of the file.
+  /// The keys of the file's objects.
   func keys() throws -> [Int64] { try database.modelKeys() }
 
   // MARK: - The session
@@ -96,9 +96,9 @@ final class ConnectedFile {
     }
   }
 
-  /// Sends all that the client has to say, and takes what the server answers.
+  /// Sends all messages that the client has for the server, and takes the server's answers.
   ///
-  /// - Returns: whether anything was said.
+  /// - Returns: True if there were messages to send.
   @discardableResult
   func talk() throws -> Bool {
     driven.time += 100
@@ -115,7 +115,7 @@ final class ConnectedFile {
     return !messages.isEmpty || !answered.isEmpty
   }
 
-  /// Goes on until both sides have nothing more to say.
+  /// Continues until both sides have nothing more to say.
   func exchange() throws {
     for _ in 0..<200 {
       guard try talk() || driven.server.hasWork else { return }

@@ -4,15 +4,15 @@ import RealmSync
 import RealmSyncSupport
 import RealmTestSupport
 
-/// A server that a test drives message by message. Every message goes through its bytes.
+/// A server that a test drives message by message. Every message is written to bytes and read from them.
 final class DrivenServer {
-  /// What the server sent, by the connections.
+  /// The messages that the server sent, by the connections.
   struct Answers {
     var messages: [SyncServer.SessionID: [ServerMessage]] = [:]
     var bytes: [SyncServer.SessionID: Int] = [:]
     var closed: Set<SyncServer.SessionID> = []
 
-    /// The error by which a session was ended.
+    /// The error by which the server ended a session.
     func error(_ id: SyncServer.SessionID) -> ProtocolError? {
       guard closed.contains(id), case .error(let error)? = messages[id]?.last else { return nil }
       return error
@@ -32,7 +32,7 @@ final class DrivenServer {
   let node: ServerNode
   let server: SyncServer
   var time: UInt64 = 1_800_000_000_000
-  /// What the server sends leaves the machine at once.
+  /// True if all bytes that the server sends count at once as having left the machine.
   var isSentAtOnce = true
   private var clients: [DrivenClient] = []
   private var generator: SeededGenerator
@@ -54,14 +54,14 @@ final class DrivenServer {
     generator = SeededGenerator(seed: ~seed)
   }
 
-  /// A client that keeps to the protocol, and is connected.
+  /// A connected client that keeps to the protocol.
   func client(_ user: String, partition: Value? = nil) -> DrivenClient {
     let client = DrivenClient(self, user, partition)
     clients.append(client)
     return client
   }
 
-  /// A client that has a session with a query set, and was told all that it sees.
+  /// A client whose session has a query set, and that was told all objects that it sees.
   func running(_ user: String, _ predicate: String = "") throws -> DrivenClient {
     let client = client(user)
     try client.begin()
@@ -74,7 +74,7 @@ final class DrivenServer {
     try server.receive(ClientMessage(bytes: message.bytes), from: id, time: time)
   }
 
-  /// Sends bytes that may be no message.
+  /// Sends bytes that need not be a message.
   @discardableResult
   func send(bytes: [UInt8], _ id: SyncServer.SessionID) throws -> Answers {
     let message: ClientMessage
@@ -123,7 +123,7 @@ final class DrivenServer {
   }
 }
 
-/// A client without a file, which knows what the protocol makes it know.
+/// A client without a file. It knows only what the protocol tells a client.
 final class DrivenClient {
   private let driven: DrivenServer
   let user: String
@@ -137,16 +137,16 @@ final class DrivenClient {
   private(set) var querySet: UInt64 = 0
   private(set) var asked: UInt64 = 0
   private var last = NamedChangeset(sequence: 0, hash: [])
-  /// What it does not know to be decided. It is sent again in the next session.
+  /// The uploads that the client does not know to be decided. It sends them again in the next session.
   private var pending: [UploadMessage] = []
   private var lastSet: QuerySet?
-  /// All steps that came, and how the own changesets were decided.
+  /// All steps that came. `own` are the own changesets whose decisions they told.
   private(set) var steps: [Step] = []
   private(set) var own: [OwnChangeset] = []
   private(set) var isWelcome = false
   private(set) var hasStarted = false
   private(set) var isClosed = false
-  /// The code of the last error by which a session of it was ended.
+  /// The code of the last error by which the server ended a session of the client.
   private(set) var lastError: UInt32?
 
   init(_ driven: DrivenServer, _ user: String, _ partition: Value?) {
@@ -172,14 +172,14 @@ final class DrivenClient {
         leastBase: pending.map(\.base).min()))
   }
 
-  /// Says hello and starts, until the session runs.
+  /// Says hello and starts, so that the session runs.
   func begin() throws {
     try driven.exchange(hello, id)
     try sendStart()
     try driven.run()
   }
 
-  /// Sends the start, and again what the server may not have.
+  /// Sends the start, and sends again the uploads that the server may not have.
   func sendStart() throws {
     try driven.send(start, id)
     hasStarted = true
@@ -194,7 +194,7 @@ final class DrivenClient {
   /// Sends another query set.
   func ask(_ predicates: [String]) throws { try ask(queries: predicates.map(Self.query)) }
 
-  /// Sends another query set, of any classes.
+  /// Sends another query set, with queries of any classes.
   func ask(queries: [QuerySet.Query]) throws {
     asked += 1
     let set = QuerySet(number: asked, queries: queries)
@@ -210,7 +210,7 @@ final class DrivenClient {
       sequence: last.sequence + 1, previous: last.hash, base: base ?? version,
       stamp: Stamp(milliseconds: driven.time), querySet: querySet ?? asked,
       replicas: replicas ?? [0, replica ?? 0], changeset: changeset)
-    // Its hash is that of what is read from the bytes.
+    // The hash of the message is the hash of the message that is read from its bytes.
     guard case .upload(let read) = try ClientMessage(bytes: ClientMessage.upload(message).bytes) else {
       return message
     }
@@ -236,7 +236,7 @@ final class DrivenClient {
     guard answers.closed.contains(id) else { return }
     isClosed = true
     lastError = answers.error(id)?.code
-    // The number is that of somebody else's file: another one is to be had.
+    // The number belongs to another user's file, so the client needs another number.
     if lastError == 7 { replica = nil }
   }
 
@@ -268,7 +268,7 @@ final class DrivenClient {
 }
 
 extension Changeset {
-  /// Makes an object of the model's class.
+  /// A changeset that makes an object of the model's class.
   static func creation(_ key: Int64, _ field: Int64, text: String? = nil) -> Changeset {
     var all: [Instruction] = [
       .create, .set(InstructionPath("q"), .value(.int(field)), isDefault: false),
@@ -279,7 +279,7 @@ extension Changeset {
     return one(key, all)
   }
 
-  /// Changes an object of the model's class.
+  /// A changeset that changes an object of the model's class.
   static func one(_ key: Int64, _ instructions: [Instruction]) -> Changeset {
     var changeset = Changeset()
     changeset.objects = [ObjectInstructions(ObjectName(ModelClass.name, .int(key)), instructions)]
@@ -288,7 +288,7 @@ extension Changeset {
 }
 
 extension Step {
-  /// The keys of the objects that it tells, each with the kind of the change.
+  /// The keys of the objects in the step, each with the kind of its change.
   var told: [String] {
     objects.map { object in
       let kind =

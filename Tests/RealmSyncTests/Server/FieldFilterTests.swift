@@ -3,7 +3,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Filters that are made from predicates.
+/// Filters that the server makes from predicates.
 @Suite struct FieldFilterTests {
   static let fields = ["i", "d", "f", "s", "b", "m", "t", "u", "e", "n", "l"]
   static let types: [String: ColumnType] = [
@@ -23,7 +23,7 @@ import Testing
     try FieldFilter.parse(text, of: "Thing", fields: fields, purpose: purpose) { types[$0] }
   }
 
-  /// Whether an object with some values, and null in all other fields, matches.
+  /// True if the filter matches an object that has some values, and null in all other fields.
   private static func matches(
     _ filter: FieldFilter, _ object: [String: Value], _ asking: FieldFilter.Asking = asking
   ) -> Bool {
@@ -73,7 +73,7 @@ import Testing
     ("s BETWEEN {'a', 'y'}", [2, 3]),
     ("NOT s BETWEEN {'a', 'y'}", [0, 1, 4]), ("s == \"a\\\"b\"", []),
   ])
-  func `texts compare by their bytes, and null comes before them`(text: String, found: [Int]) throws {
+  func `texts are compared by their bytes, and null comes before them`(text: String, found: [Int]) throws {
     let filter = try Self.parse(text, .query)
     #expect(Self.texts.indices.filter { Self.matches(filter, Self.texts[$0]) } == found)
   }
@@ -101,7 +101,7 @@ import Testing
     #expect(try Self.matches(Self.parse(text), object) == isFound)
   }
 
-  @Test func `a replica without a partition has null for it`() throws {
+  @Test func `a replica without a partition has null as its partition`() throws {
     let filter = try Self.parse("s == $partition")
     #expect(Self.matches(filter, [:], .init(user: "anna")))
     #expect(!Self.matches(filter, ["s": .string("")], .init(user: "anna")))
@@ -156,7 +156,9 @@ import Testing
       ("s == $user.id", 201), ("s == $partition", 201), ("$x.i == 1", 201), ("m == obj('A', 1)", 201),
       ("i == nan", 201), ("'a' IN s", 201),
     ] as [(String, UInt32)])
-  func `what filters can't do is refused with a code and a text`(text: String, code: UInt32) throws {
+  func `a predicate that filters can't use is refused with a code and a text`(text: String, code: UInt32)
+    throws
+  {
     let problem = try #require(Self.problem(text))
     #expect(problem.code == code, "\(problem.text)")
     #expect(problem.text.contains("Thing") && problem.text.utf8.count <= 1000, "\(problem.text)")
@@ -168,11 +170,11 @@ import Testing
     "$partition == 'red'", "ANY $user.roles != 'x'", "ALL $user.roles == 'x'", "$user.id BETWEEN {'a', 'b'}",
     "'a' == $partition", "$users.id == s",
   ])
-  func `rules are refused for what they don't know`(text: String) throws {
+  func `rules with names that they don't know are refused`(text: String) throws {
     #expect(Self.problem(text, .rule)?.code == 201)
   }
 
-  @Test func `a refusal tells the property and both types, and is not long`() throws {
+  @Test func `a refusal names the property and both types, and is short`() throws {
     let problem = try #require(Self.problem("i > 3 AND i == 'three'"))
     for part in ["`i`", "`Thing`", "whole number (int)", "text (string)", "`i == 'three'`"] {
       #expect(problem.text.contains(part), "\(problem.text)")
@@ -205,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func `a filter has 64 terms, and not one more`() throws {
+  @Test func `a filter may have 64 terms, and no more`() throws {
     func text(_ count: Int) -> String {
       Array(repeating: "(i == 1 OR s == 'a')", count: count).joined(separator: " AND ")
     }
@@ -216,7 +218,7 @@ import Testing
     #expect(Self.problem(greater + " OR i > 1")?.code == 205)
   }
 
-  @Test func `depth and breadth that stay small are read`() throws {
+  @Test func `depth and breadth within the limits are read`() throws {
     let nots = try Self.parse(String(repeating: "!", count: 8001) + "i == 1")
     #expect(!Self.matches(nots, ["i": .int(1)]) && Self.matches(nots, [:]))
     let deep = String(repeating: "(", count: 4000) + "i == 1" + String(repeating: ")", count: 4000)
@@ -233,7 +235,7 @@ import Testing
   // MARK: - Random filters
 
   @Test(arguments: Slow.seeds(20, slow: 2000))
-  func `random predicates find what they say`(seed: UInt64) throws {
+  func `random predicates find the objects that match`(seed: UInt64) throws {
     var maker = FilterMaker(seed: seed)
     var read = 0
     for _ in 0..<40 {
@@ -262,7 +264,7 @@ import Testing
     #expect(read > 20, "seed \(seed)")
   }
 
-  @Test func `texts are found in texts that are much alike`() throws {
+  @Test func `a text is found in a text with similar parts`() throws {
     var generator = SeededGenerator(seed: 1)
     func text(_ count: Int) -> [UInt8] { (0..<count).map { _ in generator.chance(70) ? 97 : 98 } }
     for _ in 0..<2000 {
@@ -291,7 +293,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(10, slow: 500))
-  func `keys of values are the same where filters take them for equal`(seed: UInt64) throws {
+  func `values that filters take for equal have the same keys`(seed: UInt64) throws {
     var maker = FilterMaker(seed: seed)
     let values = (0..<60).map { _ in maker.anyValue() }
     for one in values {
@@ -307,7 +309,9 @@ import Testing
   // MARK: - Bytes
 
   @Test(arguments: Slow.seeds(10, slow: 500))
-  func `filters come back from their bytes, and damaged bytes are a filter or none`(seed: UInt64) throws {
+  func `filters are read as they were written, and damaged bytes are a filter or are refused`(seed: UInt64)
+    throws
+  {
     var maker = FilterMaker(seed: seed)
     for _ in 0..<10 {
       let filter = maker.filter()

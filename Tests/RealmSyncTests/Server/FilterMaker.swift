@@ -19,7 +19,7 @@ struct FilterMaker {
 
   private static let words = ["BEGINSWITH", "ENDSWITH", "CONTAINS"]
 
-  /// One of a few texts, or one whose parts are much alike.
+  /// One of a few texts, or a text whose parts are similar.
   private mutating func text() -> String {
     if generator.chance(50) { return pick(Self.texts) }
     return (0..<generator.below(8)).map { _ in generator.chance(70) ? "a" : "b" }.joined()
@@ -126,7 +126,7 @@ struct FilterMaker {
   }
 }
 
-/// A predicate: its text, and what it means, told without filters.
+/// A predicate: its text, and its meaning, which is computed without filters.
 indirect enum FilterTree {
   case constant(Bool)
   case not(FilterTree)

@@ -5,7 +5,7 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// The history of a server has a size, and may have a limit.
+/// The size of a server's history, and its limit.
 @Suite struct HistorySizeTests {
   private static let day: UInt64 = 86_400_000
 
@@ -15,14 +15,14 @@ import Testing
     return try driven.state.historyBytes(transaction)
   }
 
-  /// A server with many changes that a file has not seen which is not connected.
+  /// A server with many changes that one of its files has not seen. That file is not connected.
   private static func filled() throws -> (DrivenServer, writer: DrivenClient, behind: DrivenClient) {
     let driven = try DrivenServer()
     let (writer, behind) = (try driven.running("writer"), try driven.running("anna"))
     driven.server.disconnect(behind.id)
     var generator = SeededGenerator(seed: 4)
     for key in 1...40 as ClosedRange<Int64> {
-      // No compression makes it shorter.
+      // The text is random, so that compression does not make it shorter.
       let text = generator.bytes(300).map { String($0, radix: 36) }.joined()
       try writer.upload(.creation(key, 1, text: text))
       try driven.run()
@@ -30,7 +30,7 @@ import Testing
     return (driven, writer, behind)
   }
 
-  @Test func `the history grows by what is uploaded, and gets smaller by a trim`() throws {
+  @Test func `the history grows with each upload, and shrinks with each trim`() throws {
     let (driven, writer, _) = try Self.filled()
     let whole = try Self.bytes(driven)
     #expect(whole > 40 * 300)
@@ -41,18 +41,19 @@ import Testing
     try driven.append(.trim(horizon: driven.state.version))
     try driven.run()
     #expect(try Self.bytes(driven) < 200)
-    // It is the same for a node that begins with the file.
+    // The size is the same for another node that starts with this file.
     let node = try ServerNode(driven.database, settings: ModelClass.settings, log: MemoryLog())
     let transaction = try driven.database.beginWrite()
     defer { transaction.cancel() }
     #expect(try node.state.historyBytes(transaction) == driven.state.historyBytes(transaction))
   }
 
-  @Test func `where the history has too many bytes the oldest goes, and files that need it are reset`() throws
+  @Test func `the oldest part of a history with too many bytes goes, and files that need it are reset`()
+    throws
   {
     let (driven, writer, behind) = try Self.filled()
     let whole = try Self.bytes(driven)
-    // It is needed, and not too large.
+    // The file behind needs the history, and the history is not too large.
     #expect(try driven.server.trim(offline: Self.day, keeping: whole, time: driven.time) == nil)
     #expect(try driven.server.trim(offline: nil, keeping: whole, time: driven.time) == nil)
     try driven.run()
@@ -65,10 +66,11 @@ import Testing
     #expect(cut.replicas >= 1)
     try driven.run()
     #expect(driven.state.horizon == cut.horizon)
-    // About half of it is left: no more than may be, and not much less. The entry of the trim comes to it.
+    // About half of the history is left: not more than the limit, and not much less. The entry of the trim is added to
+    // it.
     let left = try Self.bytes(driven)
     #expect(left <= whole / 2 + 200 && left > whole / 2 - 2000)
-    // Who is up to date goes on.
+    // A client that is up to date continues.
     try writer.upload(.creation(50, 1))
     try driven.run()
     #expect(!writer.isClosed && writer.own.last?.refusals == [])
@@ -83,7 +85,7 @@ import Testing
     #expect(IntegrityCheck.run(try driven.database.snapshot()).isClean)
   }
 
-  @Test func `an app tells how large its history is, and how often it was cut`() throws {
+  @Test func `an app reports how large its history is, and how often it was cut`() throws {
     try withTemporaryPath { path in
       var settings = SyncAppSettings()
       settings.limits.historyBytes = 1
@@ -92,7 +94,7 @@ import Testing
       let app = try SyncApp(path: path, settings: settings, time: time) { drawn.next() >> 1 | 1 }
       defer { app.close() }
       for number in 0..<3 as Range<Int> {
-        // What is known of a user stands in the history.
+        // The data of a user is a part of the history.
         _ = try app.connect(user: "anna", data: ["roles": [.string("role \(number)")]], time: time)
         _ = try app.run(time: time)
         time += 1000

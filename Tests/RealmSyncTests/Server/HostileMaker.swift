@@ -2,7 +2,7 @@ import RealmStorage
 import RealmSyncSupport
 import RealmTestSupport
 
-/// Makes instructions of every kind, of places and with values of every kind, most of which do not fit each other.
+/// Makes instructions of every kind, with places and values of every kind. Most of them do not fit each other.
 struct HostileMaker {
   var generator: SeededGenerator
   private let names = [
@@ -52,7 +52,7 @@ struct HostileMaker {
     }
   }
 
-  /// One that some object can be changed by.
+  /// An instruction that can change some object.
   private mutating func fitting() -> Instruction {
     func at(_ name: String, _ steps: InstructionPath.Step...) -> InstructionPath {
       InstructionPath(name, steps)

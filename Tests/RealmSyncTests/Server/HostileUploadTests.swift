@@ -5,9 +5,9 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Uploads that no client of ours makes.
+/// Uploads that the library's clients do not make.
 @Suite struct HostileUploadTests {
-  @Test func `whatever stands in an upload is integrated, and what is refused leaves nothing`() throws {
+  @Test func `any upload is integrated, and a refused part of it changes nothing`() throws {
     var (accepted, refused, changed) = (0, 0, 0)
     for seed in Slow.seeds(20, slow: 2000) {
       var maker = HostileMaker(seed: seed)
@@ -21,7 +21,7 @@ import Testing
         LogRecord(tag: 2, time: 1000, .querySet(replica: 5, number: 1, .everything)), in: transaction)
       var (sequence, last) = (UInt64(1), [UInt8]())
       for _ in 0..<120 {
-        // What comes from a client has been read from bytes.
+        // A changeset of a client is always read from bytes.
         guard let changeset = try? Changeset(bytes: maker.changeset().bytes) else { continue }
         let before = try ModelClass.texts(transaction) { UInt64($0) }
         let hash = "\(seed) \(sequence)".utf8.map(\.self).contentHash
@@ -36,7 +36,7 @@ import Testing
         changed += done.objects.count
         (sequence, last) = (sequence + 1, hash)
         let after = try ModelClass.texts(transaction) { UInt64($0) }
-        // A property that comes to all objects is told with each.
+        // A new property of all objects is told with each of them.
         guard changeset.schema.isEmpty else { continue }
         let mayChange = Set(done.objects.map(\.name.key))
         for key in Set(before.keys).union(after.keys) where !mayChange.contains(.int(key)) {
@@ -54,7 +54,7 @@ import Testing
     #expect(accepted > 100 && refused > 100 && changed > 100)
   }
 
-  @Test func `classes and properties without end are refused beyond two hundred`() throws {
+  @Test func `more than two hundred classes or properties are refused`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     let known = try driven.database.snapshot().schemas()
@@ -66,7 +66,7 @@ import Testing
     for number in 0..<300 {
       changeset.schema.append(.addProperty(table: "Flood0", PropertyDefinition("p\(number)", .int64)))
     }
-    // What is there already is not refused.
+    // A class or property that is there already is not refused.
     changeset.schema.append(.addTable("Flood1", key: PropertyDefinition("id", .int64)))
     changeset.schema.append(.addProperty(table: "Flood0", PropertyDefinition("p1", .int64)))
     let object = ObjectName("Flood299", .int(1))

@@ -45,7 +45,8 @@ import Testing
 
   // MARK: - Limits
 
-  /// Two objects whose history takes more bytes than a frame, since their texts are of a field that filters may use.
+  /// Two objects whose history takes more bytes than a frame may have, because their texts are in a field that filters
+  /// may use.
   private static let large: Changeset = {
     let text = String(repeating: "long text ", count: 1_300_000)
     var changeset = Changeset.creation(1, 1, text: text)
@@ -53,7 +54,8 @@ import Testing
     return changeset
   }()
 
-  @Test func `an upload that passes a limit is refused whole, and the next one of the file counts`() throws {
+  @Test func `an upload that passes a limit is refused as a whole, and the file's next upload counts`() throws
+  {
     let settings = ServerState.Settings(partitionProperty: "q", fields: [ModelClass.name: ["q", "m"]])
     let log = MemoryLog()
     let node = try ServerNode(Self.database(), settings: settings, log: log)
@@ -70,7 +72,7 @@ import Testing
     #expect(made[3]?.objects.count == 1 && made[5]?.objects.count == 1 && made[5]?.refusals == [])
     #expect(node.state.lastSequence(of: writer.replica) == 3)
     #expect(try node.database.modelKeys() == [3, 4])
-    // Another node comes to the same.
+    // Another node gets the same result.
     let other = try ServerNode(Self.database(), settings: settings, log: log)
     #expect(try other.follow() == made && other.skipped == node.skipped)
     let history = try other.database.beginWrite()
@@ -82,7 +84,8 @@ import Testing
   // MARK: - Settings
 
   @Test(arguments: [0, 16] as [UInt64])
-  func `a deletion is told to a partition though a field was declared later`(wholeVersions: UInt64) throws {
+  func `a partition is told of a deletion, although a field was declared later`(wholeVersions: UInt64) throws
+  {
     let database = try Self.database()
     let log = MemoryLog()
     let before = ServerState.Settings(partitionProperty: "q")
@@ -119,7 +122,7 @@ import Testing
 
   // MARK: - Disks
 
-  /// A client that shows the objects of the field 1, as far as the server knows.
+  /// A client whose objects are those with the field 1, as far as the server knows.
   private static func reader(_ server: SyncServer) throws -> SyncServer.SessionID {
     let id = server.connect(user: "anna")
     try server.receive(.hello(Hello(versions: 1...1)), from: id, time: time)
@@ -133,7 +136,7 @@ import Testing
     try server.receive(.start(start), from: id, time: time)
     let set = QuerySet(number: 1, queries: [DrivenClient.query("q == 1")])
     try server.receive(.querySet(set), from: id, time: time)
-    // The first step comes, and that of the set.
+    // The first step comes, and then the step of the query set.
     for _ in 0..<2 { _ = try messages(server.run(time: time), id) }
     return id
   }
@@ -147,7 +150,7 @@ import Testing
     }
   }
 
-  /// One that fills a batch, and makes one small object.
+  /// A changeset that fills a batch and makes one small object.
   private static var long: Changeset {
     var changeset = Changeset.creation(1, 1)
     for number in 0..<45_000 as Range<Int64> {
@@ -157,7 +160,7 @@ import Testing
     return changeset
   }
 
-  @Test func `what was integrated before a disk was full is told later`() throws {
+  @Test func `changes that were integrated before a disk was full are told later`() throws {
     try withTemporaryPath { path in
       _ = try Database(path: path)
       let disk = SmallDisk()
@@ -178,7 +181,7 @@ import Testing
       try Self.append([writer.upload(.creation(2, 2, text: text), base: base)], node)
       disk.size.store(8 << 20, ordering: .releasing)
       #expect(throws: StorageError.self) { try server.run(time: Self.time) }
-      // The first batch is there, and the second is not.
+      // The first batch is integrated, and the second is not.
       try #require(node.state.version == base + 1)
       disk.size.store(.max, ordering: .releasing)
       var told: [[String]] = []

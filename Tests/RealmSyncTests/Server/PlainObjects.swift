@@ -1,11 +1,11 @@
 import RealmStorage
 import RealmSync
 
-/// A class of single values, beside that of the model: its objects pass as creations where they are many.
+/// A class without links and collections, beside the class of the model. Many of its objects are sent as creations.
 enum PlainObjects {
   static let name = "Plain"
 
-  /// `q` can be asked for, as in the class of the model.
+  /// Queries may use `q`, as in the class of the model.
   static let definitions: [SchemaInstruction] = [
     .addTable(name, key: PropertyDefinition("id", .int64)),
     .addProperty(table: name, PropertyDefinition("q", .int64, isOptional: true)),
@@ -13,7 +13,7 @@ enum PlainObjects {
     .addProperty(table: name, PropertyDefinition("note", .string, isOptional: true)),
   ]
 
-  /// The class in a file, which is made where it is not there.
+  /// The class in a file. The function makes the class if it is not there.
   static func make(_ transaction: WriteTransaction) throws -> WritableTable {
     if let table = try transaction.table(name) { return table }
     return try transaction.createTable(
@@ -37,7 +37,7 @@ enum PlainObjects {
     .set(InstructionPath(property), .value(value), isDefault: false)
   }
 
-  /// What an object has: of one in fifty a value does not stand with the creation, since it is long.
+  /// The content of an object. One object in fifty has a value that is too long to be part of the creation.
   static func content(_ key: Int64, _ text: String = "as it was made") -> [Instruction] {
     var content: [Instruction] = [
       .create, set("q", .int(key % 4)),
@@ -54,7 +54,7 @@ enum PlainObjects {
     return changeset
   }
 
-  /// Changes one object, deletes another one and makes a third one.
+  /// A changeset that changes one object, deletes a second one and makes a third one.
   static func changes(_ changed: Int64, deleting deleted: Int64, making made: Int64) -> Changeset {
     var changeset = creations([made])
     changeset.objects.append(ObjectInstructions(id(changed), [set("text", .string("changed"))]))

@@ -6,9 +6,9 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Real clients with a real server: what must not come to a stop, or to a loop.
+/// Real clients with a real server, in cases that must not stop or loop.
 @Suite struct RealClientTests {
-  @Test func `a file with more pending than may be under way comes to its newest query set`() throws {
+  @Test func `a file with more pending changes than may be under way gets its newest query set`() throws {
     var limits = ServerLimits()
     limits.messages.bytesUnderWay = 200
     let driven = try DrivenServer(limits)
@@ -29,13 +29,13 @@ import Testing
 
   // MARK: - Partitions
 
-  @Test func `what a file with a partition makes before its first step is not refused`() throws {
+  @Test func `a change that a file with a partition makes before its first step is not refused`() throws {
     let driven = try DrivenServer()
     let file = try ConnectedFile(driven, "anna", partition: .int(1))
     try file.write(1, .int(1))
     try file.connect()
     try file.talk()
-    // It is registered, and has had no step.
+    // The file is registered, and has had no step.
     #expect(try file.number() != .max && !file.told.contains("applied"))
     try file.write(2, .int(1))
     try file.exchange()
@@ -44,7 +44,7 @@ import Testing
     #expect(try driven.database.modelKeys() == [1, 2])
   }
 
-  @Test func `what names no query set counts in a partition as written with the first`() throws {
+  @Test func `a changeset without a query set counts in a partition as written with the first set`() throws {
     let driven = try DrivenServer()
     let client = driven.client("anna", partition: .int(1))
     try driven.exchange(client.hello, client.id)
@@ -53,11 +53,11 @@ import Testing
     try driven.run()
     #expect(client.own.map(\.refusals) == [[]])
     #expect(try driven.database.modelKeys() == [1])
-    // Later than the first step it counts likewise.
+    // After the first step such a changeset counts in the same way.
     try client.upload(.creation(2, 1), querySet: 0)
     try driven.run()
     #expect(client.own.map(\.refusals) == [[], []] && !client.isClosed)
-    // Who has no partition sees nothing with it.
+    // A client without a partition sees none of the objects.
     let other = driven.client("ben")
     try other.begin()
     try other.upload(.creation(3, 1), querySet: 0)
@@ -65,7 +65,7 @@ import Testing
     #expect(other.own.first?.refusals.map(\.reason) == [.outsideQuerySet])
   }
 
-  /// Makes an object of a class without the property of the partition; the first time also the class.
+  /// Makes an object of a class without the property of the partition. The first call also makes the class.
   private static func writeNote(_ key: Int64, _ file: ConnectedFile, time: UInt64) throws {
     try file.database.write { transaction in
       try transaction.setTime(time)
@@ -91,7 +91,7 @@ import Testing
     return keys.sorted()
   }
 
-  @Test func `the null partition does not say of what type the property of the partition is`() throws {
+  @Test func `the null partition does not set the type of the partition's property`() throws {
     let driven = try DrivenServer()
     func type() throws -> ColumnType? {
       try driven.database.snapshot().table("Note")?.schema.columns.first { $0.name == "q" }?.type
@@ -113,7 +113,7 @@ import Testing
     #expect(try Self.notes(driven.database) == [1, 2, 3])
     #expect(try Self.notes(none.database) == [1, 3])
     #expect(try Self.notes(first.database) == [2])
-    // A new file of the null partition sees what the others wrote there.
+    // A new file of the null partition sees the objects that the others wrote there.
     let late = try ConnectedFile(driven, "anna", partition: .null)
     try late.connect()
     try late.exchange()
@@ -123,7 +123,8 @@ import Testing
 
   // MARK: - Partitions that became filters
 
-  /// A file that was in the partition 1, was made flexible and then reset; and a client that wrote an object there and one elsewhere.
+  /// A file that was in the partition 1, was made flexible and was then reset, and a client that wrote one object in
+  /// the partition and one outside of it.
   private static func resetFlexible() throws -> (DrivenServer, writer: DrivenClient, ConnectedFile) {
     let driven = try DrivenServer()
     let writer = try driven.running("writer")
@@ -147,9 +148,7 @@ import Testing
     return (driven, writer, file)
   }
 
-  @Test func `a file whose partition became a filter keeps that filter when it is reset, and gets a step`()
-    throws
-  {
+  @Test func `a file whose partition became a filter keeps the filter in a reset, and gets a step`() throws {
     let (driven, writer, file) = try Self.resetFlexible()
     #expect(file.told.contains("did reset"), "no step came: \(file.told)")
     let condition = FieldFilter.Condition("q", .equal, [.value(.int(1))])

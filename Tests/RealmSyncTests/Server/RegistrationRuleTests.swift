@@ -5,11 +5,11 @@ import RealmSyncClient
 import RealmSyncSupport
 import Testing
 
-/// What becomes of a file between its registration and its first steps: of a new file, and of one that is reset.
+/// Rules for a file between its registration and its first steps, if the file is new and if it is reset.
 @Suite struct RegistrationRuleTests {
   // MARK: - Files that are reset
 
-  @Test func `a file that is reset gets no step before the server has the query set that it wants`() throws {
+  @Test func `a reset file gets no step before the server has the query set that the file wants`() throws {
     let driven = try DrivenServer()
     let writer = try driven.running("writer")
     try writer.upload(.creation(1, 1))
@@ -26,10 +26,10 @@ import Testing
       return
     }
     #expect(client.replica != old)
-    // The file has the query set 1, and the message that tells it is still on its way.
+    // The file has the query set 1. The message with that set has not reached the server yet.
     start.wanted = 1
     #expect(try driven.exchange(.start(start), client.id).messages[client.id] == nil)
-    // A step up to here would show nothing: it would empty the file.
+    // A step up to this version would show no objects, so it would empty the file.
     try writer.upload(.creation(2, 1))
     #expect(try driven.run().messages[client.id] == nil)
     try client.ask([""])
@@ -41,19 +41,23 @@ import Testing
 
   // MARK: - New files
 
-  /// The object 1.
+  /// The text of the object 1.
   private static func text(_ database: Database) throws -> String? {
     let texts = try ModelClass.texts(database.snapshot()) { UInt64($0) }
     return texts[1]
   }
 
-  /// The server decides what a new file sends as later than all that was decided until its registration. The file shows what the server will decide only if it does the same.
-  @Test func `what a file wrote before it was registered is shown as later than all before that`() throws {
+  /// The server decides the changes of a new file as later than all changes that were decided before its registration.
+  /// The file shows the server's result only if it follows the same rule.
+  @Test func `changes that a file wrote before its registration are shown as later than all before it`()
+    throws
+  {
     let driven = try DrivenServer()
     let ben = try driven.running("ben")
     try ben.upload(.creation(1, 1, text: "old"))
     try driven.run()
-    // The file is written first. Ben writes next, and sends it late. Cleo writes last, before the file is registered.
+    // The file is written first. Ben writes next, and sends his change late. Cleo writes last, before the file is
+    // registered.
     driven.time += 500
     let file = try ConnectedFile(driven, "anna")
     try file.ask("")
@@ -66,7 +70,9 @@ import Testing
     try cleo.upload(.creation(2, 1))
     try driven.run()
     let id = driven.server.connect(user: "anna")
-    /// Sends messages of the file; answers what its session does then.
+    /// Sends messages of the file.
+    ///
+    /// - Returns: The actions of the file's session.
     @discardableResult
     func exchange(_ messages: [ClientMessage]) throws -> [ClientSession.Action] {
       for message in messages { try driven.send(message, id) }
@@ -85,7 +91,7 @@ import Testing
     #expect(try Self.text(driven.database) == "(1:1;2:\"late\";)")
     #expect(try Self.text(file.database) == "(1:1;2:\"mine\";)")
     #expect(try file.pending() == 1)
-    // That is what the server decides.
+    // The server decides the same.
     try exchange(begun.uploads.map(ClientMessage.upload))
     #expect(try file.pending() == 0 && file.refusals() == [])
     #expect(try Self.text(driven.database) == "(1:1;2:\"mine\";)")
@@ -94,7 +100,7 @@ import Testing
 }
 
 extension [ClientSession.Action] {
-  /// The messages that are to be sent.
+  /// The messages that the actions send.
   fileprivate var messages: [ClientMessage] {
     compactMap { if case .send(let message) = $0 { message } else { nil } }
   }

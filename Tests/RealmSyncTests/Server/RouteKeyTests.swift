@@ -6,10 +6,10 @@ import Testing
 
 /// The bytes by which the index of the history orders values.
 @Suite struct RouteKeyTests {
-  /// Makes values of all types, many of which are much alike.
+  /// Makes values of all types, many of which are similar.
   private struct Maker {
     var generator: SeededGenerator
-    /// What many texts and data begin with.
+    /// The first bytes of many texts and data.
     private let stem: [UInt8]
 
     init(seed: UInt64) {
@@ -22,7 +22,7 @@ import Testing
       elements[generator.below(elements.count)]
     }
 
-    /// 0 to 40 bytes, and often about 32.
+    /// A count from 0 to 40, and often near 32.
     private mutating func count() -> Int {
       generator.chance(60) ? 29 + generator.below(8) : generator.below(41)
     }
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(20, slow: 1000))
-  func `codes have the order of the values, and none begins another`(seed: UInt64) {
+  func `codes have the order of the values, and no code is a prefix of another`(seed: UInt64) {
     var maker = Maker(seed: seed)
     let values = (0..<100).map { _ in maker.value() }
     let codes = values.map { RouteKey.code($0) }
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(20, slow: 1000))
-  func `the code of a beginning begins those of the texts`(seed: UInt64) {
+  func `the code of a prefix is a prefix of the codes of the texts`(seed: UInt64) {
     var maker = Maker(seed: seed)
     var count = 0
     for _ in 0..<300 {

@@ -13,7 +13,7 @@ import Testing
     return database
   }
 
-  /// A log of two replicas, whose uploads are of every kind.
+  /// A log of two replicas with uploads of every kind.
   private static func records(seed: UInt64, count: Int) -> [LogRecord] {
     var maker = HostileMaker(seed: seed)
     var records = [
@@ -43,7 +43,7 @@ import Testing
     return records
   }
 
-  /// All that a node made of its log.
+  /// The state that a node has made of its log.
   private static func content(_ database: Database) throws -> [String] {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(4, slow: 200))
-  func `nodes that follow one log come to one state, however they follow it`(seed: UInt64) throws {
+  func `nodes that follow one log in different ways get the same state`(seed: UInt64) throws {
     let records = Self.records(seed: seed, count: 150)
     let log = MemoryLog()
     let databases = try (0..<3).map { _ in try Self.database() }
@@ -81,14 +81,14 @@ import Testing
     #expect(late.skipped.isEmpty)
   }
 
-  @Test func `the log of one node goes on where the state in its file ends`() throws {
+  @Test func `the log of a node continues where the state in its file ends`() throws {
     let records = Self.records(seed: 3, count: 60)
     let database = try Self.database()
     func log() throws -> EmbeddedLog { try EmbeddedLog(after: database, settings: ModelClass.settings) }
     var node = try ServerNode(database, settings: ModelClass.settings, log: log())
     for record in records[..<40] { try node.append(record.entry, tag: record.tag, time: record.time) }
     try node.follow()
-    // These were never integrated: who sent them is not told that they are durable, and sends them again.
+    // These records were never integrated. Their clients are not told that they are durable, and send them again.
     for record in records[40...] { try node.append(record.entry, tag: record.tag, time: record.time) }
     node = try ServerNode(database, settings: ModelClass.settings, log: log())
     #expect(node.end == 40 && node.state.version == 40)
@@ -102,13 +102,13 @@ import Testing
     #expect(try Self.content(other) == Self.content(database))
   }
 
-  @Test func `a file that is kept by newer rules of merging is refused, and stays as it is`() throws {
+  @Test func `a file of a newer version of the merge rules is refused, and is not changed`() throws {
     let database = try Self.database()
     let (known, newer) = (ServerState.newestSemantics, ServerState.newestSemantics + 1)
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
     let state = try ServerState(transaction, settings: ModelClass.settings)
-    // As a newer server leaves the file.
+    // A newer server would leave the file in this state.
     try state.integrate(LogRecord(tag: 1, time: 1000, .semantics(newer)), in: transaction)
     try transaction.commit()
     let content = try Self.content(database)

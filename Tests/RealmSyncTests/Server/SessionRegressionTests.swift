@@ -5,11 +5,11 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Sessions as the server has them: marks, copies, trims and what is sent twice.
+/// Sessions as the server has them: marks, copies, trims and messages that are sent twice.
 @Suite struct SessionRegressionTests {
   private static let day: UInt64 = 86_400_000
 
-  /// So many days go by, in which the server runs now and then.
+  /// Lets a number of days pass, in which the server runs from time to time.
   private static func pass(_ days: Int, _ driven: DrivenServer) throws {
     for _ in 0..<2 * days {
       driven.time += day / 2
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// Whether a client is reset when it connects again.
+  /// True if the server resets a client that connects again.
   private static func isReset(_ client: DrivenClient, _ driven: DrivenServer) throws -> Bool {
     client.connect()
     try driven.exchange(client.hello, client.id)
@@ -31,13 +31,13 @@ import Testing
 
   // MARK: - Marks
 
-  @Test func `a mark of a session that nothing concerns is followed by a step up to its version`() throws {
+  @Test func `a mark in a session that no change concerns is followed by a step up to its version`() throws {
     let driven = try DrivenServer()
     let writer = try driven.running("writer")
     let reader = try driven.running("anna", "q == 1")
     try writer.upload(.creation(1, 3))
     #expect(try driven.run().messages[reader.id] == nil)
-    // This one is not integrated when the mark is asked for.
+    // This changeset is not integrated yet when the client asks for the mark.
     try writer.upload(.creation(2, 3))
     let end = driven.node.end
     #expect(reader.version < end && driven.state.version < end)
@@ -45,18 +45,18 @@ import Testing
     #expect(answers.messages[reader.id]?.first == .mark(request: 5, version: end))
     #expect(answers.steps(reader.id).map(\.told) == [[]])
     #expect(reader.version == end)
-    // It is owed once.
+    // The step is sent only once.
     try writer.upload(.creation(3, 3))
     #expect(try driven.run().messages[reader.id] == nil)
   }
 
   // MARK: - Copies
 
-  @Test func `a copy that asks for something else by the number of a query set is found`() throws {
+  @Test func `a copy that asks for another query set under the same number is found`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna", "q == 1")
     let replica = try #require(client.replica)
-    // The same set once more is nothing new.
+    // The same query set again is not a new one.
     func send(_ predicate: String, _ number: UInt64) throws -> DrivenServer.Answers {
       try driven.exchange(
         .querySet(QuerySet(number: number, queries: [DrivenClient.query(predicate)])), client.id)
@@ -74,14 +74,14 @@ import Testing
     #expect(reset.isInDoubt && reset.registered.replica != replica)
   }
 
-  @Test func `a file from before what it had told to be decided is reset in doubt`() throws {
+  @Test func `a file that is older than the decisions it has confirmed is reset in doubt`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     for key in 1...3 as ClosedRange<Int64> { try client.upload(.creation(key, key)) }
     let copied = client.start
     try driven.run()
     #expect(client.own.map(\.sequence) == [1, 2, 3])
-    // The file tells that all are decided, and the server forgets what they were.
+    // The file confirms that all changesets are decided, and the server forgets the decisions.
     client.connect()
     try client.begin()
     let id = driven.server.connect(user: "anna")
@@ -94,7 +94,7 @@ import Testing
     #expect(reset.isInDoubt && answers.steps(id).isEmpty)
   }
 
-  @Test func `a file that knows more to be decided than the server has is reset in doubt`() throws {
+  @Test func `a file that knows more decisions than the server has is reset in doubt`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     for key in 1...3 as ClosedRange<Int64> { try client.upload(.creation(key, key)) }
@@ -114,7 +114,7 @@ import Testing
 
   // MARK: - Trims
 
-  @Test func `a trim does not go behind who is connected, however long ago the session began`() throws {
+  @Test func `a trim does not pass a connected client, however long ago its session began`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     let version = client.version
@@ -128,7 +128,7 @@ import Testing
     #expect(client.own.map(\.refusals) == [[]] && !client.isClosed)
   }
 
-  @Test func `who was not connected for longer is retired by a trim, and reset at the next start`() throws {
+  @Test func `a file that was away too long is retired by a trim, and reset at its next start`() throws {
     let driven = try DrivenServer()
     let ben = try driven.running("ben")
     let (writer, cleo) = (try driven.running("writer"), try driven.running("cleo"))
@@ -141,7 +141,7 @@ import Testing
     driven.time += 1000
     let end = driven.node.end
     try driven.server.trim(offline: Self.day, time: driven.time)
-    // One is retired.
+    // The trim retires one file.
     #expect(driven.node.end == end + 2)
     try driven.run()
     #expect(driven.state.horizon > ben.version)
@@ -150,17 +150,17 @@ import Testing
     #expect(try Self.isReset(ben, driven))
   }
 
-  @Test func `who was connected until the server was killed is not retired when it starts again`() throws {
+  @Test func `a client that was connected when the server was killed is not retired at its restart`() throws {
     let driven = try DrivenServer()
     let (ben, writer) = (try driven.running("ben"), try driven.running("writer"))
     try writer.upload(.creation(1, 1))
-    // Longer than a client may be away, and nobody connects anew.
+    // The time is longer than a client may be away, and no client connects again.
     for _ in 0..<30 {
       try Self.pass(1, driven)
       try driven.server.trim(offline: Self.day, time: driven.time)
       try driven.run()
     }
-    // The connections are gone with the server, which can't note that.
+    // The connections are lost with the server, which can't note their end.
     for client in [ben, writer] { driven.server.disconnect(client.id) }
     driven.time += 1000
     try driven.server.noteStart(time: driven.time)
@@ -169,7 +169,7 @@ import Testing
     for client in [ben, writer] { #expect(try !Self.isReset(client, driven)) }
   }
 
-  @Test func `the time in which a server did not run does not count as time that clients were away`() throws {
+  @Test func `the time in which a server did not run does not count as the clients' absence`() throws {
     let driven = try DrivenServer()
     let (ben, writer) = (try driven.running("ben"), try driven.running("writer"))
     try writer.upload(.creation(1, 1))
@@ -181,14 +181,14 @@ import Testing
     try driven.server.trim(offline: Self.day, time: driven.time)
     try driven.run()
     #expect(try !Self.isReset(writer, driven))
-    // Who does not come then is away.
+    // A client that does not connect then is away.
     try Self.pass(2, driven)
     try driven.server.trim(offline: Self.day, time: driven.time)
     try driven.run()
     #expect(try Self.isReset(ben, driven))
   }
 
-  @Test func `a server that starts again and again passes over each time once`() throws {
+  @Test func `a server that restarts several times leaves out each of its pauses once`() throws {
     let driven = try DrivenServer()
     let (ben, writer) = (try driven.running("ben"), try driven.running("writer"))
     driven.server.disconnect(ben.id)
@@ -206,13 +206,13 @@ import Testing
       driven.time += Self.day / 4
       try driven.run()
     }
-    // Half a day and three quarters of one, in which the server ran.
+    // The server ran for half a day and for three quarters of a day.
     try driven.server.trim(offline: Self.day, time: driven.time)
     try driven.run()
     #expect(try Self.isReset(ben, driven))
   }
 
-  @Test func `a trim by a clock a month ahead does nothing`() throws {
+  @Test func `a trim with a clock that is a month ahead does nothing`() throws {
     let driven = try DrivenServer()
     let ben = try driven.running("ben")
     let writer = try driven.running("writer")
@@ -227,7 +227,7 @@ import Testing
     #expect(try !Self.isReset(ben, driven))
   }
 
-  @Test func `a trim that waits for ever retires nobody`() throws {
+  @Test func `a trim without a limit of absence retires no file`() throws {
     let driven = try DrivenServer()
     let ben = try driven.running("ben")
     let writer = try driven.running("writer")
@@ -249,7 +249,7 @@ import Testing
     let client = try driven.running("anna")
     client.tag ^= 1
     #expect(try Self.isReset(client, driven))
-    // Another registration has come within the minute.
+    // The next reset comes within the same minute.
     client.connect()
     try driven.exchange(client.hello, client.id)
     client.tag ^= 1
@@ -262,12 +262,12 @@ import Testing
     #expect(try Self.isReset(client, driven))
   }
 
-  @Test func `a changeset that the server has is skipped when it comes again`() throws {
+  @Test func `a changeset that the server has already is skipped`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     let message = try client.message(.creation(1, 1))
     let end = driven.node.end
-    // Once before it is integrated, and once after that.
+    // The changeset comes again before it is integrated, and once more after that.
     try driven.send(.upload(message), client.id)
     try driven.send(.upload(message), client.id)
     #expect(driven.node.end == end + 1)
@@ -277,7 +277,7 @@ import Testing
     #expect(driven.state.lastSequence(of: try #require(client.replica)) == 1)
   }
 
-  @Test func `a changeset whose answer was lost takes one version`() throws {
+  @Test func `a changeset whose answer was lost makes only one version`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     try client.upload(.creation(1, 1))
@@ -292,7 +292,7 @@ import Testing
 
   // MARK: - Nodes that stop
 
-  @Test func `a node that stops ends all sessions, and notes no time`() throws {
+  @Test func `a node that stops ends all sessions, and does not note the time`() throws {
     let driven = try DrivenServer(log: MemoryLog())
     let (running, welcome) = (try driven.running("anna"), driven.client("ben"))
     try driven.exchange(welcome.hello, welcome.id)

@@ -11,14 +11,14 @@ import Testing
   private static let queries = [PlainObjects.query(), DrivenClient.query("")]
   private static let count: Int64 = 700
 
-  /// A hundred rows a turn. The parts of many objects have so many bytes that they are read as creations.
+  /// Limits of a hundred rows for each turn. Parts with many objects have enough bytes to be read as creations.
   private static var limits: ServerLimits {
     var limits = ServerLimits()
     (limits.rowsAtOnce, limits.partBytes) = (100, 20_000)
     return limits
   }
 
-  /// A server with objects of a class that links nowhere, and of one that does; and the client that wrote them.
+  /// A server with objects of a class without links and of one with links, and the client that wrote them.
   private static func server(
     _ limits: ServerLimits = StepTurnTests.limits
   ) throws -> (DrivenServer, DrivenClient) {
@@ -44,7 +44,7 @@ import Testing
           ]))
     }
     try writer.upload(linked)
-    // Rows go, so that clusters have holes.
+    // Some rows are deleted, so that clusters have holes.
     var deletions = Changeset()
     for key in stride(from: Int64(7), to: 600, by: 31) {
       deletions.objects.append(ObjectInstructions(PlainObjects.id(key), [.delete]))
@@ -55,7 +55,7 @@ import Testing
     return (driven, writer)
   }
 
-  /// A client that has begun and asks for all objects; nothing of them was told yet.
+  /// A client that has begun and asks for all objects. The server has told it none of them yet.
   private static func asking(_ driven: DrivenServer, _ user: String) throws -> DrivenClient {
     let client = driven.client(user)
     try client.begin()
@@ -63,7 +63,7 @@ import Testing
     return client
   }
 
-  /// A file of a real client for which a step is being made.
+  /// A file of a real client for which the server is making a step.
   private static func file(_ driven: DrivenServer, _ queries: [QuerySet.Query]) throws -> ConnectedFile {
     let file = try ConnectedFile(driven, "anna")
     try file.ask(queries: queries)
@@ -74,7 +74,7 @@ import Testing
     return file
   }
 
-  /// What a step tells of each object, with the replicas by their numbers.
+  /// The changes of each object in a step, with the numbers of the replicas themselves.
   private static func told(_ step: Step) -> [ObjectName: ObjectStep] {
     var found: [ObjectName: ObjectStep] = [:]
     for object in step.objects {
@@ -86,7 +86,7 @@ import Testing
 
   // MARK: - What is told
 
-  @Test func `the parts that several turns make are the step that is made at once`() throws {
+  @Test func `the parts of several turns together are the step that is made at once`() throws {
     let (driven, _) = try Self.server()
     let reader = driven.client("anna")
     try reader.begin()
@@ -108,7 +108,7 @@ import Testing
     var request = StepRequest(
       replica: replica, from: from, old: driven.state.view(of: replica, querySet: 0, at: from),
       new: driven.state.view(of: replica, querySet: 1), querySet: 1)
-    // The session has told them in a step before.
+    // The session has had the definitions in an earlier step.
     request.definitions = []
     var made: [Step] = []
     #expect(try driven.state.step(request, transaction) { (step) throws(StorageError) in made.append(step) })
@@ -120,7 +120,7 @@ import Testing
     #expect(joined.own == whole.own && joined.schema == whole.schema && joined.querySet == 1)
   }
 
-  @Test func `classes are told in the first part of a step, before the objects that are of them`() throws {
+  @Test func `classes are told in the first part of a step, before their objects`() throws {
     let (driven, _) = try Self.server()
     let reader = driven.client("anna")
     try driven.exchange(reader.hello, reader.id)
@@ -140,7 +140,7 @@ import Testing
     #expect(reader.querySet == 1)
   }
 
-  @Test func `a query that shows some of the objects shows these, and no others`() throws {
+  @Test func `a query that shows some of the objects shows no others`() throws {
     let (driven, _) = try Self.server()
     let file = try ConnectedFile(driven, "anna")
     try file.ask(queries: [PlainObjects.query("q == 1")])
@@ -151,14 +151,14 @@ import Testing
     #expect(try file.keys().isEmpty)
   }
 
-  @Test func `what is done to objects between the turns of a step follows behind it`() throws {
+  @Test func `changes of objects between the turns of a step are told after the step`() throws {
     let (driven, writer) = try Self.server()
     let file = try Self.file(driven, Self.queries)
     var past: [UInt64: [Int64: String]] = [driven.state.version: try PlainObjects.texts(driven.database)]
     var turns: Int64 = 0
     while try file.position().querySet == 0, turns < 100 {
       turns += 1
-      // Some of these were told already, and some were not.
+      // The step has told some of these objects already, and others not yet.
       try writer.upload(PlainObjects.changes(turns, deleting: 660 - turns, making: 10_000 + turns))
       try writer.upload(PlainObjects.changes(700 - turns, deleting: 200 + turns, making: 20_000 + turns))
       try writer.upload(.creation(100 + turns, 1))
@@ -177,10 +177,10 @@ import Testing
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
-  @Test func `changes that are pending in the file stay on top of the objects that come`() throws {
+  @Test func `pending changes of the file stay on top of the objects that come`() throws {
     let (driven, _) = try Self.server()
     let file = try Self.file(driven, Self.queries)
-    // The file has none of the objects yet, and makes one of the same key.
+    // The file has none of the objects yet, and makes one with the same key.
     try file.database.write { transaction in
       try transaction.setTime(driven.time)
       let table = try PlainObjects.make(transaction)
@@ -200,7 +200,7 @@ import Testing
     #expect(IntegrityCheck.run(try file.database.snapshot()).isClean)
   }
 
-  @Test func `a query set that comes while a step is made is answered behind it`() throws {
+  @Test func `a query set that comes while a step is made is answered after the step`() throws {
     let (driven, _) = try Self.server()
     let file = try Self.file(driven, Self.queries)
     #expect(try file.ask(queries: [PlainObjects.query("q == 1")]) == 2)
@@ -212,9 +212,9 @@ import Testing
     #expect(try file.keys().isEmpty)
   }
 
-  @Test func `objects with long values come in parts that are no longer than others`() throws {
+  @Test func `objects with long values come in parts that are not longer than others`() throws {
     let (driven, writer) = try Self.server()
-    // Each is longer than what stands with a creation, and all of a cluster are.
+    // Each value is too long for a creation, and all objects of a cluster have one.
     var long = Changeset()
     for key in 20_000..<20_300 as Range<Int64> {
       let text = String(repeating: "long \(key) ", count: 300)
@@ -233,7 +233,7 @@ import Testing
 
   // MARK: - Whose turn it is
 
-  @Test func `others are answered between the turns of a step`() throws {
+  @Test func `other clients are answered between the turns of a step`() throws {
     let (driven, writer) = try Self.server()
     let other = try Self.asking(driven, "ben")
     try driven.runToEnd()
@@ -249,21 +249,21 @@ import Testing
     #expect(reader.querySet == 1 && reader.version == driven.state.version)
   }
 
-  /// Which of some sessions was sent a part of a step, at each turn of the server.
+  /// The client that was sent a part of a step, for each turn of the server.
   private static func owners(
     _ answers: [DrivenServer.Answers], _ clients: [DrivenClient]
   ) -> [[SyncServer.SessionID]] {
     answers.map { answers in clients.map(\.id).filter { !answers.steps($0).isEmpty } }
   }
 
-  /// Limits by which each turn ends with a part.
+  /// Limits with which each turn ends with a part.
   private static var smallParts: ServerLimits {
     var limits = Self.limits
     limits.partBytes = 2_000
     return limits
   }
 
-  @Test func `two sessions of one user get their steps one after another`() throws {
+  @Test func `two sessions of one user get their steps one after the other`() throws {
     let (driven, _) = try Self.server(Self.smallParts)
     let clients = try ["first", "second"].map { _ in
       let client = driven.client("anna")
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test func `a session that waits for another one of its user goes on when that ends`() throws {
+  @Test func `a session that waits for another session of its user continues when that one ends`() throws {
     let (driven, _) = try Self.server()
     let first = try Self.asking(driven, "anna")
     try driven.run()
@@ -292,7 +292,7 @@ import Testing
     #expect(second.querySet == 1 && second.version == driven.state.version)
   }
 
-  @Test func `two users get the parts of their steps in turn`() throws {
+  @Test func `two users get the parts of their steps by turns`() throws {
     let (driven, _) = try Self.server(Self.smallParts)
     let clients = try ["anna", "ben"].map { user in
       let client = driven.client(user)
@@ -330,7 +330,7 @@ import Testing
     #expect(driven.database.activeVersions == before)
     #expect(reader.isClosed == isRetired && reader.querySet == 0)
     guard !isRetired else { return }
-    // The next session begins anew.
+    // The next session starts from the beginning.
     reader.connect()
     try reader.begin()
     let answers = try driven.runToEnd()
@@ -339,9 +339,8 @@ import Testing
     #expect(driven.database.activeVersions == before)
   }
 
-  @Test func `a session whose bytes do not leave gets no more parts until a step has taken too long`()
-    throws
-  {
+  @Test
+  func `a session whose bytes do not leave gets no more parts until its step has taken too long`() throws {
     var limits = Self.smallParts
     limits.unsentBytes = 100
     let (driven, _) = try Self.server(limits)
@@ -354,14 +353,14 @@ import Testing
     #expect(bytes >= limits.unsentBytes && first.steps(reader.id).allSatisfy { !$0.isLast })
     #expect(!driven.server.hasWork)
     #expect(try driven.run().messages[reader.id] == nil)
-    // What has left makes room for the next turn.
+    // The bytes that have left make room for the next turn.
     driven.server.noteSent(bytes, by: reader.id)
     let second = try driven.run()
     #expect(!second.steps(reader.id).isEmpty && second.steps(reader.id).allSatisfy { !$0.isLast })
     driven.time += limits.longestStep
     #expect(try driven.run().messages[reader.id] == nil)
     #expect(!driven.server.hasWork)
-    // The version is not held for ever.
+    // The server does not hold the version for ever.
     driven.time += 1
     let rest = try driven.runToEnd()
     #expect(rest.count > 2 && rest.last?.steps(reader.id).last?.isLast == true)
@@ -370,9 +369,9 @@ import Testing
 }
 
 extension DrivenServer {
-  /// Runs until there is nothing left to do.
+  /// Runs the server until there is nothing left to do.
   ///
-  /// - Returns: what was answered each time.
+  /// - Returns: The answers of each turn.
   @discardableResult
   func runToEnd() throws -> [Answers] {
     var all = [try run()]

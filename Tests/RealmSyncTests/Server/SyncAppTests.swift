@@ -7,11 +7,11 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// The server of an app with the connections of its clients. Every message goes through its bytes.
+/// The server of an app with the connections of its clients. Every message is written to bytes and read from them.
 @Suite struct SyncAppTests {
   private static let time: UInt64 = 1_800_000_000_000
 
-  /// A WebSocket with a client's files on it.
+  /// A WebSocket of a client, with the client's files.
   private final class Socket {
     let app: SyncApp
     let connection: SyncApp.Connection
@@ -70,7 +70,7 @@ import Testing
       }
     }
 
-    /// Goes on until both sides have nothing more to say.
+    /// Continues until both sides have nothing more to say.
     func exchange() throws {
       for _ in 0..<100 {
         for (channel, session) in files where session.isConnected {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `files of one connection agree, each on a channel of its own`() throws {
+  @Test func `files of one connection get the same objects, each on its own channel`() throws {
     try withTemporaryPath { path in
       let app = try Self.app(path)
       let socket = try Socket(app, "anna")
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged message ends its channel, and the others go on`() throws {
+  @Test func `a damaged message ends its channel, and the other channels continue`() throws {
     try withTemporaryPath { path in
       let socket = try Socket(Self.app(path), "anna")
       let file = try socket.open(1)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a channel that is one too many is refused, and the others go on`() throws {
+  @Test func `a channel above the limit is refused, and the others continue`() throws {
     try withTemporaryPath { path in
       let app = try Self.app(path) { $0.limits.channels = 3 }
       let socket = try Socket(app, "anna")
@@ -164,7 +164,7 @@ import Testing
       #expect(!socket.isClosed && socket.closedChannels == [4])
       #expect(socket.files[4]?.isConnected == false)
       #expect(try files[2].modelKeys() == [1] && app.figures().channels == 3)
-      // Where another one is closed, there is room.
+      // If another channel is closed, there is room.
       socket.send([], 1)
       socket.files[1] = nil
       let file = try socket.open(5)
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `whatever comes over a connection, the server goes on`() throws {
+  @Test func `the server continues, whatever comes over a connection`() throws {
     for seed in Slow.seeds(10, slow: 500) {
       try withTemporaryPath { path in
         var generator = SeededGenerator(seed: seed)
@@ -205,7 +205,7 @@ import Testing
 
   // MARK: - Settings
 
-  @Test func `rights are read from their texts, and hold from the next start on`() throws {
+  @Test func `rights are read from their texts, and apply from the next start on`() throws {
     try withTemporaryPath { path in
       let open = try Self.app(path)
       let writer = try Socket(open, "writer")
@@ -226,7 +226,7 @@ import Testing
       try anna.exchange()
       #expect(try copy.modelKeys() == [1, 3, 13])
       #expect(try app.figures().refusals == [3: 1])
-      // What is known of the user has changed.
+      // The data of the user has changed.
       let later = try Socket(app, "anna", data: ["custom_data.numbers": [.int(2)]])
       let other = try later.open(1)
       try later.exchange()
@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  @Test func `a class without rights is closed to all`() throws {
+  @Test func `no user may use a class without rights`() throws {
     try withTemporaryPath { path in
       let app = try Self.app(path) { $0.rights = [:] }
       let socket = try Socket(app, "anna")
@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func `fields keep their order, and the partition stays`() throws {
+  @Test func `fields keep their order, and the property of the partition can't change`() throws {
     try withTemporaryPath { path in
       try Self.app(path) { $0.fields = ["A": ["x", "y"]] }.close()
       let app = try Self.app(path) { $0.fields = ["A": ["z", "y"], "B": ["w"]] }
@@ -256,7 +256,7 @@ import Testing
     }
   }
 
-  @Test func `a right that can't be read is named`() throws {
+  @Test func `the error for a right that can't be read names that right`() throws {
     try withTemporaryPath { path in
       let error = #expect(throws: SyncAppProblem.self) {
         try Self.app(path) {
@@ -272,7 +272,7 @@ import Testing
 
   // MARK: - Running
 
-  @Test func `a backup is taken while the server goes on, and a server goes on from it`() throws {
+  @Test func `a backup is made while the server runs, and a server can start with it`() throws {
     try withTemporaryPath { path in
       let app = try Self.app(path)
       let socket = try Socket(app, "anna")
@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  @Test func `a retired file comes back with what it had not sent`() throws {
+  @Test func `a retired file comes back with the changes that it had not sent`() throws {
     try withTemporaryPath { path in
       let app = try Self.app(path)
       let socket = try Socket(app, "anna")

@@ -5,14 +5,14 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Clients that send anything, and histories of any kind.
+/// Clients that send random messages, and random histories.
 @Suite struct SyncServerRandomTests {
-  /// Sends by chance what is right, what is wrong, and what is no message.
+  /// Sends random messages: some that are right, some that are wrong, and bytes that are not a message.
   private struct Sender {
     var messages: MessageMaker
     var hostile: HostileMaker
     var generator: SeededGenerator
-    /// What happened: a test that reaches nothing tests nothing.
+    /// The counts of what happened. A test that reaches none of these cases tests nothing.
     var (uploads, damaged, welcomes) = (0, 0, 0)
 
     init(seed: UInt64) {
@@ -31,12 +31,12 @@ import Testing
         let frame = generator.chance(50) ? client.start.bytes : messages.clientMessage().bytes
         try driven.send(bytes: messages.damaged(frame), client.id)
       case 65..<68:
-        // Somebody else names the file.
+        // Another client names the file.
         let id = driven.server.connect(user: clients[generator.below(clients.count)].user)
         try driven.send(client.hello, id)
       case 68..<75: client.connect()
       case 75..<78 where driven.state.version > 0:
-        // Not so far ahead that the clock counts as wrong.
+        // The step is small enough that the clock does not count as wrong.
         driven.time = min(driven.time + UInt64(generator.below(40_000_000)), driven.state.time + 80_000_000)
       case 78..<80: driven.time -= UInt64(generator.below(100_000))
       case 80: try driven.append(.trim(horizon: UInt64(generator.below(Int(driven.node.end) + 2))))
@@ -44,11 +44,11 @@ import Testing
       }
     }
 
-    /// Goes on as the protocol says, with changesets that may be anything.
+    /// Follows the protocol, with changesets that may have any content.
     private mutating func honest(_ client: DrivenClient, _ driven: DrivenServer) throws {
       if client.isClosed {
         client.connect()
-        // What the file has sent can't be decided: it has itself reset.
+        // The changes that the file has sent can't be decided, so the client lets the server reset the file.
         if client.lastError == 12 { client.tag ^= 1 }
       }
       guard client.isWelcome else {
@@ -68,9 +68,9 @@ import Testing
     }
   }
 
-  /// A client that keeps to the protocol is served after all that.
+  /// Checks that the server still serves a client that keeps to the protocol.
   private static func checkHonest(_ driven: DrivenServer, seed: UInt64) throws {
-    // Who runs the server says that its clock is right.
+    // The administrator of the server confirms that its clock is right.
     driven.server.acceptsClock = true
     driven.time = max(driven.time, driven.state.time)
     let client = driven.client("clara")
@@ -85,14 +85,16 @@ import Testing
     #expect(client.steps.last?.told == ["effects 50"], "seed \(seed)")
   }
 
-  @Test func `whatever clients send, nothing breaks, and who keeps to the protocol is served`() throws {
+  @Test func `nothing breaks, whatever clients send, and clients that keep to the protocol are served`()
+    throws
+  {
     var (uploads, damaged, welcomes, objects) = (0, 0, 0, 0)
     for seed in Slow.seeds(10, slow: 400) {
       var limits = ServerLimits()
       (limits.registrations, limits.replicas) = (.max, .max)
       (limits.partBytes, limits.waiting, limits.idleVersions) = (200, 50, 7)
       limits.wholeVersions = seed % 3
-      // Half of them have a log that keeps its entries as bytes.
+      // In half of the runs the log keeps its entries as bytes.
       let driven = try DrivenServer(limits, log: seed % 2 == 0 ? MemoryLog() : nil, seed: seed)
       let clients = [driven.client("anna"), driven.client("anna"), driven.client("ben", partition: .int(1))]
       var sender = Sender(seed: seed)
@@ -184,7 +186,7 @@ import Testing
     }
   }
 
-  /// What a step tells of each object, with the replicas by their numbers.
+  /// The changes of each object in a step, with the numbers of the replicas themselves.
   private static func told(
     _ request: StepRequest, wholeVersions: UInt64, _ state: ServerState, _ transaction: WriteTransaction
   ) throws -> [ObjectName: ObjectStep] {
@@ -201,7 +203,7 @@ import Testing
     return found
   }
 
-  @Test func `steps that are looked up in the index are those that are read from the whole history`() throws {
+  @Test func `steps that are read with the index are the same as those read from the whole history`() throws {
     var kinds: Set<String> = []
     for seed in Slow.seeds(20, slow: 1000) {
       var history = History(seed: seed)
@@ -223,7 +225,7 @@ import Testing
         let horizon = state.version - min(state.version, UInt64(history.generator.below(10)))
         try state.integrate(LogRecord(tag: 3, time: 2000, .trim(horizon: horizon)), in: transaction)
       }
-      // What another view shows is read of the version that a transaction begins with.
+      // The objects of another view are read from the version with which a transaction begins.
       try transaction.commit()
       let reading = try database.beginWrite()
       defer { reading.cancel() }

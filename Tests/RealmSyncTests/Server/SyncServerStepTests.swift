@@ -5,7 +5,7 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// What the server tells sessions that run, and when.
+/// The steps that the server sends to running sessions, and their times.
 @Suite struct SyncServerStepTests {
   // MARK: - Query sets
 
@@ -23,7 +23,7 @@ import Testing
   ]
 
   @Test(arguments: 0..<5)
-  func `a query set that is refused leaves the one before in force`(index: Int) throws {
+  func `a query set that is refused leaves the set before it in force`(index: Int) throws {
     let refused = Self.refused[index]
     var limits = ServerLimits()
     limits.messages.querySets = 2
@@ -38,11 +38,11 @@ import Testing
     }
     #expect(code == refused.code && !text.isEmpty)
     #expect(answers.messages[client.id]?.count == 1)
-    // Others' objects of the set before still come.
+    // Objects of others still come for the set before.
     try other.upload(.creation(1, 1))
     try driven.run()
     #expect(client.querySet == 1 && client.steps.last?.told == ["whole 1"])
-    // What names the refused set counts as written with the one before.
+    // A changeset that names the refused set counts as written with the set before.
     try client.upload(.creation(2, 1), querySet: 2)
     try client.upload(.creation(3, 2), querySet: 2)
     try driven.run()
@@ -50,14 +50,14 @@ import Testing
     #expect(client.own.map(\.sequence) == [1, 2] && !client.isClosed)
     #expect(client.own.first?.refusals == [])
     #expect(client.own.last?.refusals == [Refusal(subject: .object(name), reason: .outsideQuerySet)])
-    // The next set that is good is taken.
+    // The next set that is correct is taken.
     try client.ask(["q == 2"])
     try driven.run()
     #expect(client.querySet == 3 && client.steps.last?.querySet == 3)
     #expect(client.steps.last?.told == ["left 1", "left 2"])
   }
 
-  @Test func `an object that a client has made is not sent back to it, until somebody else has changed it`()
+  @Test func `an object that a client has made is sent back to it only when another client has changed it`()
     throws
   {
     let driven = try DrivenServer()
@@ -71,24 +71,26 @@ import Testing
       return
     }
     #expect(effects == [.own(sequence: 1), .own(sequence: 2)])
-    // The client has not been told of its object when the other one changes it.
+    // The client has not been told of its object yet when the other one changes it.
     try client.upload(.creation(2, 1))
     try client.upload(.creation(3, 1))
     try other.upload(.one(2, [.set(InstructionPath("m"), .value(.string("other")), isDefault: false)]))
     try driven.run()
     #expect(client.steps.last?.told == ["effects 3", "whole 2"])
-    // Another view shows what the client has made outside of it before.
+    // Another view shows an object that the client has made outside of the earlier view.
     try client.ask(["q == 2"])
     try driven.run()
     #expect(client.steps.last?.told == ["left 1", "left 2", "left 3"])
   }
 
-  /// A predicate that takes about so many times ten bytes.
+  /// A predicate of about `count` times ten bytes.
   private static func long(_ count: Int) -> String {
     "q IN {\((0..<count).map { "\($0)" }.joined(separator: ", "))}"
   }
 
-  @Test func `a query set with too long lists is refused, and too many long ones end the session`() throws {
+  @Test func `a query set with lists that are too long is refused, and too many long sets end the session`()
+    throws
+  {
     var limits = ServerLimits()
     (limits.querySetBytes, limits.querySetsBytes) = (3000, 8000)
     let driven = try DrivenServer(limits)
@@ -100,7 +102,7 @@ import Testing
       return
     }
     #expect(code == 205)
-    // The server keeps the sets of a session, since changesets may name them.
+    // The server keeps the query sets of a session, because changesets may name them.
     for number in 3...5 as ClosedRange<UInt64> {
       try client.ask([Self.long(240)])
       try driven.run()
@@ -109,7 +111,7 @@ import Testing
     try client.ask([Self.long(240)])
     try driven.run()
     #expect(client.lastError == 9)
-    // The next session begins with the newest of them, and the others are forgotten.
+    // The next session begins with the newest set, and the others are forgotten.
     client.connect()
     try client.begin()
     try client.ask(["q == 2"])
@@ -119,7 +121,7 @@ import Testing
 
   // MARK: - Who is told
 
-  @Test func `a session that nothing concerns is told where it stands once in a while`() throws {
+  @Test func `a session that no change concerns is told its version from time to time`() throws {
     var limits = ServerLimits()
     limits.idleVersions = 5
     let driven = try DrivenServer(limits)
@@ -138,14 +140,14 @@ import Testing
       #expect(answers.messages[one.id] == nil, "\(driven.state.version - version) versions later")
     }
     #expect(one.version == driven.state.version)
-    // An object that enters or leaves the view concerns who looks for it.
+    // An object that enters or leaves the view concerns the session.
     try writer.upload(.one(10, [.set(InstructionPath("q"), .value(.int(1)), isDefault: false)]))
     #expect(try driven.run().steps(one.id).map(\.told) == [["whole 10"]])
     try writer.upload(.one(10, [.set(InstructionPath("q"), .value(.int(4)), isDefault: false)]))
     #expect(try driven.run().steps(one.id).map(\.told) == [["left 10"]])
   }
 
-  @Test func `a session gets no further step while what it was sent has not left`() throws {
+  @Test func `a session gets no further step while the bytes that it was sent have not left`() throws {
     var limits = ServerLimits()
     limits.unsentBytes = 1
     let driven = try DrivenServer(limits)
@@ -168,7 +170,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a user has four sessions at most that much was sent to and has not left`(isLost: Bool) throws {
+  func `at most four sessions of a user may have many bytes that have not left`(isLost: Bool) throws {
     var limits = ServerLimits()
     limits.unsentBytes = 1000
     let driven = try DrivenServer(limits)
@@ -191,12 +193,12 @@ import Testing
     let first = slow[0]
     let bytes = try #require(answers.bytes[first.id])
     #expect(bytes > limits.unsentBytes)
-    // Whose view is the same is told what has changed.
+    // A session whose view stays the same is told the changes.
     try writer.upload(.creation(100, 2))
     answers = try driven.run()
     #expect(answers.steps(reader.id).map(\.told) == [["whole 100"]])
     #expect(answers.messages[last.id] == nil)
-    // Most of it is not enough.
+    // It is not enough that most of the bytes have left.
     driven.server.noteSent(bytes - limits.unsentBytes, by: first.id)
     #expect(try driven.run().messages[last.id] == nil)
     let left = limits.unsentBytes
@@ -207,7 +209,7 @@ import Testing
 
   // MARK: - Parts
 
-  /// A step of many objects in parts of 200 bytes, the last objects being the largest; and the same in one.
+  /// A step of many objects in parts of 200 bytes, with the largest objects at its end, and the same step in one part.
   private static func parts() throws -> (parts: [Step], whole: Step) {
     var limits = ServerLimits()
     limits.partBytes = 200
@@ -229,7 +231,7 @@ import Testing
     var request = StepRequest(
       replica: replica, from: from, old: driven.state.view(of: replica, querySet: 0, at: from),
       new: driven.state.view(of: replica, querySet: 1), querySet: 1)
-    // The session has told them in a step before.
+    // The session has had the definitions in an earlier step.
     request.definitions = []
     var whole: [Step] = []
     #expect(try driven.state.step(request, transaction) { (step) throws(StorageError) in whole.append(step) })
@@ -237,7 +239,7 @@ import Testing
     return (parts, try #require(whole.first))
   }
 
-  @Test func `a large step comes in parts, which are the same as one when they are joined`() throws {
+  @Test func `a large step comes in parts, which are the same step when they are joined`() throws {
     let (parts, whole) = try Self.parts()
     #expect(parts.count > 5 && whole.objects.count == 30)
     #expect(parts.map(\.isLast) == [Bool](repeating: false, count: parts.count - 1) + [true])
@@ -250,7 +252,7 @@ import Testing
     #expect(try Step(joining: parts) == whole)
   }
 
-  @Test func `what is still to come of a step never grows`() throws {
+  @Test func `the figure of what remains of a step never grows`() throws {
     let parts = try Self.parts().parts
     for (part, next) in zip(parts, parts.dropFirst()) {
       #expect(next.remainingObjects < part.remainingObjects)
@@ -261,7 +263,7 @@ import Testing
 
   // MARK: - Rights
 
-  @Test func `what the server learns of a user moves what the user sees`() throws {
+  @Test func `new data of a user changes the objects that the user sees`() throws {
     let driven = try DrivenServer()
     let writer = try driven.running("writer")
     for key in 1...3 as ClosedRange<Int64> { try writer.upload(.creation(key, key)) }
@@ -277,18 +279,18 @@ import Testing
     let answers = try driven.run()
     #expect(answers.steps(reader.id).map(\.told) == [["left 1", "whole 3"]])
     #expect(answers.messages[writer.id] == nil)
-    // Who may not read an object may not write it.
+    // A user who may not read an object may not write it.
     try reader.upload(.one(1, [.set(InstructionPath("m"), .value(.int(7)), isDefault: false)]))
     try driven.run()
     #expect(reader.own.last?.refusals.map(\.reason) == [.notPermitted])
     try driven.append(.user("anna", [:]))
     #expect(try driven.run().steps(reader.id).map(\.told) == [["left 2", "left 3"]])
-    // Nothing more comes of these.
+    // No more changes of these objects come.
     try writer.upload(.one(2, [.set(InstructionPath("m"), .value(.int(7)), isDefault: false)]))
     #expect(try driven.run().messages[reader.id] == nil)
   }
 
-  @Test func `to make, to change and to delete an object are rights of their own`() throws {
+  @Test func `an object is made, changed and deleted by different rights`() throws {
     let driven = try DrivenServer()
     func only(_ value: Int64) -> ClassFilters {
       ClassFilters([
@@ -321,7 +323,7 @@ import Testing
 
   // MARK: - Nodes that stop
 
-  @Test func `a node stops at rules of merging that it does not know`() throws {
+  @Test func `a node stops at merge rules that it does not know`() throws {
     let log = MemoryLog()
     let driven = try DrivenServer(log: log)
     let client = try driven.running("anna")
@@ -336,7 +338,7 @@ import Testing
     #expect(driven.state.version == version && driven.node.end == version + 2)
     let error = try #require(answers.error(client.id))
     #expect(error.code == 11 && error.action == .tryLater)
-    // Another node stops there as well.
+    // Another node stops at the same entry.
     let database = try Database(inMemory: "other")
     try database.write { try ModelClass.make($0) }
     let other = try ServerNode(database, settings: ModelClass.settings, log: log)
@@ -344,12 +346,12 @@ import Testing
     #expect(other.halt == driven.node.halt && other.state.version == version)
   }
 
-  @Test func `a node that has stopped registers and starts nobody`() throws {
+  @Test func `a node that has stopped registers and starts no client`() throws {
     let driven = try DrivenServer(log: MemoryLog())
     let old = try driven.running("ben")
     old.connect()
     try driven.exchange(old.hello, old.id)
-    // The entries of these stand behind one that the node does not integrate.
+    // The entries of these clients are behind an entry that the node does not integrate.
     try driven.append(.semantics(2))
     let client = driven.client("anna")
     try driven.send(client.hello, client.id)
@@ -361,7 +363,7 @@ import Testing
     #expect(answers.welcome(old.id) == nil, "a file is reset to a replica that is not registered")
   }
 
-  @Test func `nodes compare what they have made of the log, and one that differs stops`() throws {
+  @Test func `nodes compare the states that they made of the log, and a node that differs stops`() throws {
     let log = MemoryLog()
     let nodes = try (0..<3).map { number in
       let database = try Database(inMemory: "node \(number)")
@@ -383,7 +385,7 @@ import Testing
       #expect(node.state.agrees(999, made.hash) == nil)
     }
     log.append([LogRecord(tag: 1, time: 2000, .stateHash(version: 1000, made.hash))])
-    // What a node does not know any more it can't compare.
+    // A node can't compare a state that it does not know any more.
     log.append([LogRecord(tag: 1, time: 2000, .stateHash(version: 7, made.hash))])
     for node in nodes { try node.follow() }
     #expect(nodes.allSatisfy { $0.halt == nil && $0.state.version == 1007 })

@@ -5,7 +5,7 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// Sessions as the server has them: what it answers in each state.
+/// Sessions as the server has them: its answers in each state.
 @Suite struct SyncServerTests {
   enum StateName: String, CaseIterable, Sendable {
     case hello, registering, start, starting, reset, running
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// What the server is to answer, by the state; all other messages end the session with the error 4.
+  /// The answers of the server in each state. Every message that is not listed ends the session with the error 4.
   private static let answers: [StateName: [MessageName: String]] = [
     .hello: [.hello: "registered"],
     .registering: [.skipped: "registered"],
@@ -52,7 +52,7 @@ import Testing
     .starting: [
       .querySet: "step", .upload: "step", .mark: "mark, step", .retire: "retired, step", .skipped: "step",
     ],
-    // What was sent before the client knew of the reset does not count.
+    // Messages that were sent before the client knew of the reset do not count.
     .reset: Dictionary(
       uniqueKeysWithValues: MessageName.allCases.map { ($0, $0 == .start ? "step" : "nothing") }),
     .running: [.querySet: "step", .upload: "step", .mark: "mark", .retire: "retired", .skipped: "nothing"],
@@ -89,13 +89,13 @@ import Testing
     let answers = try driven.exchange(Self.message(name, client), client.id)
     let expected = Self.answers[state]?[name] ?? "error 4, close"
     #expect(Self.text(answers, client.id) == expected)
-    // Behind an error nothing is heard any more.
+    // After an error the server ignores all messages.
     guard answers.closed.contains(client.id) else { return }
     #expect(try driven.exchange(.mark(request: 1), client.id).messages.isEmpty)
     #expect(try driven.exchange(client.hello, client.id).messages.isEmpty)
   }
 
-  @Test func `a file that goes on is known, and one with another tag is reset`() throws {
+  @Test func `a file that continues is known, and a file with another tag is reset`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     client.connect()
@@ -110,7 +110,7 @@ import Testing
     #expect(Self.text(try driven.run(), client.id) == "step")
   }
 
-  @Test func `a client gives up files of its user, and none of another's`() throws {
+  @Test func `a client gives up files of its user, and no files of another user`() throws {
     let driven = try DrivenServer()
     let (gone, other) = (try driven.running("anna"), try driven.running("anna"))
     let stranger = try driven.running("ben")
@@ -122,7 +122,7 @@ import Testing
     }
     #expect(gone.isClosed && gone.lastError == 12)
     #expect(!stranger.isClosed && !other.isClosed)
-    // It was given up already.
+    // The file was given up already.
     let replica = try #require(gone.replica)
     let answers = try driven.exchange(.retire(replica: replica), other.id)
     #expect(Self.text(answers, other.id) == "retired")
@@ -130,14 +130,16 @@ import Testing
 
   // MARK: - Why sessions end
 
-  /// Ends the session of a client by a message; answers the error.
+  /// Ends the session of a client by a message.
+  ///
+  /// - Returns: The error that ended the session.
   private static func error(
     _ message: ClientMessage, _ client: DrivenClient, _ driven: DrivenServer
   ) throws -> ProtocolError? {
     try driven.exchange(message, client.id).error(client.id)
   }
 
-  @Test func `a base that the session was not told of ends it, and so does an old one`() throws {
+  @Test func `a base that the session was not told of ends the session, and so does an old base`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     let above = try client.message(.creation(1, 1), base: client.version + 1)
@@ -153,7 +155,7 @@ import Testing
     #expect(driven.state.lastSequence(of: try #require(other.replica)) == 0)
   }
 
-  @Test func `what an upload may not say ends the session`() throws {
+  @Test func `an upload with content that it may not have ends the session`() throws {
     let driven = try DrivenServer()
     var client = try driven.running("anna")
     let unknownSet = try client.message(.creation(1, 1), querySet: 2)
@@ -165,7 +167,7 @@ import Testing
     #expect(error?.code == 5 && error?.action == .stop)
   }
 
-  @Test func `an upload that gives ids of another replica has no effect`() throws {
+  @Test func `an upload with ids of another replica has no effect`() throws {
     let driven = try DrivenServer()
     let (one, two) = (try driven.running("anna"), try driven.running("ben"))
     let own = try #require(two.replica)
@@ -185,7 +187,7 @@ import Testing
     #expect(driven.state.version == before + 1)
     #expect(try driven.history(before + 1) == nil)
     #expect(driven.state.lastSequence(of: numbers[1]) == 0)
-    // The same with its own ids counts.
+    // The same upload with its own ids counts.
     two.connect()
     try two.begin()
     #expect(two.replica == own)
@@ -194,7 +196,7 @@ import Testing
     #expect(driven.state.lastSequence(of: numbers[1]) == 1)
   }
 
-  @Test func `an upload that does not follow the last one, and a file that is retired, end the session`()
+  @Test func `an upload that does not follow the last one ends the session, and so does a retired file`()
     throws
   {
     let driven = try DrivenServer()
@@ -206,7 +208,7 @@ import Testing
     let error = try #require(try Self.error(.upload(gap), client, driven))
     #expect(error.code == 4 && error.action == .stop)
     #expect(driven.state.lastSequence(of: try #require(client.replica)) == 1)
-    // One that the server has is skipped.
+    // An upload that the server has already is skipped.
     let other = try driven.running("ben")
     let first = try other.message(.creation(3, 1))
     #expect(Self.text(try driven.exchange(.upload(first), other.id), other.id) == "step")
@@ -218,7 +220,7 @@ import Testing
     #expect(Self.text(try driven.exchange(other.start, other.id), other.id) == "reset")
   }
 
-  @Test func `a hello that may not come here ends the session`() throws {
+  @Test func `a hello that may not come in this state ends the session`() throws {
     let driven = try DrivenServer()
     let owner = driven.client("anna", partition: .int(1))
     try owner.begin()
@@ -233,12 +235,12 @@ import Testing
     #expect(try error("anna", Hello(versions: 1...1, replica: replica))?.code == 7)
     let version = try error("anna", Hello(versions: 2...3))
     #expect(version?.code == 1 && version?.action == .updateApp)
-    // The owner was not disturbed by these.
+    // These messages have not disturbed the owner of the file.
     #expect(Self.text(try driven.exchange(.mark(request: 1), owner.id), owner.id) == "mark")
     #expect(try error("anna", Hello(versions: 1...3, replica: replica, partition: .int(1))) == nil)
   }
 
-  @Test func `bytes that are no message end the session`() throws {
+  @Test func `bytes that are not a message end the session`() throws {
     let driven = try DrivenServer()
     for (bytes, code) in [([40], 3), ([2, 1], 2), ([], 2), ([8, 1, 200], 2)] as [([UInt8], UInt32)] {
       let client = try driven.running("user \(bytes)")
@@ -248,7 +250,7 @@ import Testing
     }
   }
 
-  @Test func `so many messages wait for the answer to a start`() throws {
+  @Test func `a limited number of messages may wait for the answer to a start`() throws {
     var limits = ServerLimits()
     limits.waiting = 2
     let driven = try DrivenServer(limits)
@@ -272,13 +274,13 @@ import Testing
     #expect(Self.text(answers, second) == "known")
     #expect(Self.text(try driven.exchange(client.start, second), second) == "step")
     #expect(Self.text(try driven.exchange(.mark(request: 1), second), second) == "mark")
-    // That the first one is closed later does not end the second.
+    // The late end of the first session's connection does not end the second session.
     driven.server.disconnect(client.id)
     let third = driven.server.connect(user: "anna")
     #expect(try driven.exchange(client.hello, third).error(second)?.code == 8)
   }
 
-  @Test func `a user registers so many files in a minute`() throws {
+  @Test func `a user may register a limited number of files in a minute`() throws {
     var limits = ServerLimits()
     limits.registrations = 2
     let driven = try DrivenServer(limits)
@@ -313,7 +315,8 @@ import Testing
 
   private static let day: UInt64 = 86_400_000
 
-  @Test func `nothing is taken in while the clock is a day ahead, but where that is said to be right`() throws
+  @Test func `a server refuses all while its clock is a day ahead, unless the clock is said to be right`()
+    throws
   {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
@@ -332,7 +335,7 @@ import Testing
     #expect(Self.text(try driven.exchange(client.hello, client.id), client.id) == "known")
   }
 
-  @Test func `a server whose clock is wrong does not come to trust it by itself`() throws {
+  @Test func `a server with a wrong clock does not start to trust it without confirmation`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     let known = driven.state.time
@@ -343,7 +346,7 @@ import Testing
     #expect(try driven.exchange(client.hello, client.id).error(client.id)?.code == 11)
   }
 
-  @Test func `a server that is idle notes the time, so that its clock counts as right later`() throws {
+  @Test func `an idle server notes the time, so that its clock counts as right later`() throws {
     let driven = try DrivenServer()
     let client = try driven.running("anna")
     for _ in 0..<60 {

@@ -5,11 +5,11 @@ import RealmStorage
 import RealmSync
 import RealmSyncSupport
 
-/// A client is behind many changes, of which a few concern it.
+/// A client is behind many changes, a few of which concern it.
 struct Behind {
   let changes: Int
 
-  /// Uploads of one replica, in the order of their sequences.
+  /// The uploads of one replica, in the order of their sequences.
   struct Uploads {
     var sequence: UInt64 = 0
     var hash: [UInt8] = []
@@ -26,7 +26,8 @@ struct Behind {
     }
   }
 
-  /// A client that looks for one city is behind many changes, ten of which are of that city.
+  /// Measures a step for a client that asks for one city and is behind many changes. Ten of the changes concern that
+  /// city.
   func run(_ folder: URL, _ figures: Figures) throws {
     let path = folder.appending(path: "behind.realm").path
     let database = try Database.local(folder, "behind")
@@ -48,7 +49,7 @@ struct Behind {
       transaction = try database.beginWrite()
       for _ in 0..<1000 where number < changes {
         number += 1
-        // Each change is of one number, by a changeset of its own.
+        // Each changeset makes one change, mostly of a number.
         var instructions = [
           Instruction.set(InstructionPath("score"), .value(.double(Double(number))), isDefault: false)
         ]

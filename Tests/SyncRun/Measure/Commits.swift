@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 
-/// Small commits to a synced file, and the same to a local one. The two files take turns.
+/// Compares small commits to a synced file with the same commits to a local file. The two files take turns.
 struct Commits {
   private let objects = 100_000
   private let commits = 500
@@ -36,7 +36,7 @@ struct Commits {
     figures.add("S1 durable commits of an insert, synced against local", ratio, "×", .atMost(1.3), digits: 2)
   }
 
-  /// The median of the second file's times over that of the first one's.
+  /// The median time of the second file divided by the median time of the first file.
   private func ratio(_ files: [Database], _ commit: (Database) throws -> Void) throws -> Double {
     var times: [[Double]] = [[], []]
     for _ in 0..<commits {
@@ -47,7 +47,7 @@ struct Commits {
   }
 }
 
-/// Inserts of many objects in one durable commit.
+/// Compares inserts of many objects in one durable commit.
 struct BulkInserts {
   let objects: Int
 

@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 
-/// What was measured, each with what it is to reach.
+/// The measured figures, each with its aim.
 final class Figures {
   enum Aim {
     case atMost(Double)
@@ -12,14 +12,14 @@ final class Figures {
     let name: String
     let unit: String
     let aim: Aim
-    /// The width of the column that numbers end at.
+    /// The number of digits after the decimal point.
     let digits: Int
     var figures: [Double]
   }
 
   private var rows: [Row] = []
 
-  /// Adds what one round found. The rounds of one name are one row.
+  /// Adds the figure of one round. The rounds with the same name make one row.
   func add(_ name: String, _ figure: Double, _ unit: String, _ aim: Aim, digits: Int = 1) {
     if let place = rows.firstIndex(where: { $0.name == name }) {
       rows[place].figures.append(figure)
@@ -28,7 +28,7 @@ final class Figures {
     }
   }
 
-  /// A line for each row: its name, the median of the rounds, and the aim. The fields stand two spaces apart or more.
+  /// The text has a line for each row: its name, the median of the rounds, and the aim. The columns have fixed widths.
   var text: String {
     let sorted = rows.sorted { $0.name.compare($1.name, options: .numeric) == .orderedAscending }
     let lines = sorted.map { row in
@@ -46,13 +46,13 @@ final class Figures {
   }
 }
 
-/// How long the body takes.
+/// The time that `body` takes, in seconds.
 func seconds(_ body: () throws -> Void) rethrows -> Double {
   let duration = try ContinuousClock().measure(body)
   return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
 }
 
-/// Bytes of memory that the process holds, without those of mapped files.
+/// The number of bytes of memory that the process holds, without mapped files.
 func memory() -> Int {
   let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
   let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") } ?? ""

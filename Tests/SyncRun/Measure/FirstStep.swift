@@ -63,7 +63,7 @@ struct FirstStep {
       "\(name): memory of the client", Double(most - before) / 1_048_576, "MiB", .atMost(64), digits: 0)
   }
 
-  /// How many bytes the values of all objects take, one after another, when zlib compresses them at level 1.
+  /// The number of bytes that the values of all objects take, one after another, if zlib compresses them at level 1.
   private func compressedValues() -> Int {
     var bytes: [UInt8] = []
     var compressed = 0

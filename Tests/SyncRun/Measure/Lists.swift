@@ -4,7 +4,7 @@ import RealmStorage
 import RealmSync
 import RealmSyncSupport
 
-/// Two replicas append to one list, and neither sees what the other does.
+/// Two replicas append to the same list, and neither sees the changes of the other.
 struct Lists {
   func run(_ folder: URL, _ figures: Figures) throws {
     let short = try timeOfAppend(10, folder)
@@ -53,7 +53,7 @@ struct Lists {
             ObjectInstructions(
               name, [.insert(list, id, left: lefts[replica - 1], right: .none, .value(.int(2)))])
           ]
-          // The other replica names the elements of the first by its second number.
+          // The second replica names the elements of the first replica by the number 2 of its upload's replicas.
           if replica == 2, round == 0 {
             changeset.objects[0].instructions = [
               .insert(

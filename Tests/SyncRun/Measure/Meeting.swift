@@ -4,7 +4,7 @@ import RealmSync
 import RealmSyncClient
 import RealmSyncSupport
 
-/// Changes of others meet pending changes of the same objects.
+/// Changes of others arrive at a client with pending changes of the same objects.
 struct Meeting {
   let pending: Int
 

@@ -3,7 +3,8 @@ import RealmStorage
 import RealmSync
 import RealmTestSupport
 
-/// The class whose objects are written and told: that of the benchmarks, with 104 bytes of content on average.
+/// The class of the objects that are written and sent. It is that of the benchmarks, with 104 bytes of content on
+/// average.
 struct Person {
   static let name = "Person"
   static let time: UInt64 = 1_800_000_000_000
@@ -62,7 +63,8 @@ struct Person {
     }
   }
 
-  /// Inserts so many in one durable commit. Answers how many seconds that took, without what it took to make up their values.
+  /// Inserts this number of objects in one durable commit. Returns the time in seconds, without the time for making the
+  /// values.
   @discardableResult
   static func fill(_ database: Database, _ count: Int) throws -> Double {
     var making = 0.0
@@ -71,7 +73,7 @@ struct Person {
         let table = try make(transaction)
         for start in stride(from: 0, to: count, by: 1000) {
           var people: [Person] = []
-          // As good as random: 7,919 and the counts have no common divisor.
+          // This order is as good as random, because 7,919 and the counts have no common divisor.
           making += seconds { people = (start..<min(count, start + 1000)).map { Person($0 * 7919 % count) } }
           for person in people { try person.insert(into: table) }
         }
@@ -80,7 +82,7 @@ struct Person {
     return whole - making
   }
 
-  /// The values, one after another.
+  /// Appends the values, one after another.
   func append(to bytes: inout [UInt8]) {
     for word in [
       UInt64(bitPattern: id), UInt64(bitPattern: age), score.bitPattern, UInt64(bitPattern: created),
@@ -104,10 +106,10 @@ struct Person {
 }
 
 extension ServerState {
-  /// What the server of a measurement is set to.
+  /// The settings of the server of a measurement.
   static let measured = Settings(fields: [Person.name: ["city"]])
 
-  /// Registers replica 7, which looks for what the filters tell.
+  /// Registers replica 7 with these filters as its query set.
   func register(_ transaction: WriteTransaction, _ filters: ClassFilters) throws {
     let registration = Registration(replica: 7, user: "u")
     try integrate(LogRecord(tag: 1, time: Person.time, .register(registration)), in: transaction)

@@ -4,9 +4,9 @@ import RealmServer
 import RealmStorage
 import RealmSync
 
-/// Many clients connect at once, each of which looks for other objects and is far behind.
+/// Many clients connect at once. Each of them asks for other objects and is far behind.
 struct Reconnecting {
-  /// Clients, and the versions that they are behind.
+  /// The number of clients, and the number of versions that they are behind.
   let count: Int
 
   private static let writer: UInt64 = 8
@@ -40,7 +40,7 @@ struct Reconnecting {
 
   /// Makes a person for each client, registers the clients, and changes each person once.
   ///
-  /// - Returns: what each client has to say.
+  /// - Returns: the messages of each client.
   private func prepare(_ folder: URL) throws -> [ClientMessages] {
     let database = try Database.local(folder, "reconnecting")
     defer { database.close() }
@@ -62,7 +62,7 @@ struct Reconnecting {
       try register(replica, "user \(number)", filters, state, transaction)
       return ClientMessages(replica: replica, user: "user \(number)")
     }
-    // All stand at the same version: the last one that there is before the changes.
+    // All clients have the same version, the last one before the changes.
     for message in messages {
       try state.begin(message.replica, sessionNumber: Self.sessionNumber, time: Person.time, transaction)
     }
@@ -90,7 +90,7 @@ struct Reconnecting {
     for first in stride(from: 0, to: count, by: 1000) {
       let transaction = try database.beginWrite()
       for number in first..<min(count, first + 1000) {
-        // As good as random: 7,919 and the count have no common divisor.
+        // This order is as good as random, because 7,919 and the count have no common divisor.
         let changeset = Person.changeset([number * 7919 % count]) { _ in
           [.set(InstructionPath("score"), .value(.double(Double(number))), isDefault: false)]
         }
@@ -103,7 +103,7 @@ struct Reconnecting {
   }
 }
 
-/// What a client says when it comes back, in the channel 1.
+/// The messages of a client that comes back, in channel 1.
 private struct ClientMessages {
   let replica: UInt64
   let user: String
@@ -121,18 +121,18 @@ private struct ClientMessages {
   }
 }
 
-/// The connections of a server's app as its thread sees them: some messages come while it works on others.
+/// The connections of a server's app as its thread sees them. Some messages come while it works on others.
 private struct Connections {
   private let app: SyncApp
   private let messages: [ClientMessages]
   private var clients: [SyncApp.Connection: Int] = [:]
   private var welcomed: Set<SyncApp.Connection> = []
-  /// These were welcomed just now, and start next.
+  /// The connections that were just welcomed and start next.
   private var due: [SyncApp.Connection] = []
-  /// The steps that were sent, with their channels.
+  /// The steps that were sent, each with its channel before it.
   private(set) var steps: [[UInt8]] = []
 
-  /// So many clients connect while the server works on what has come before.
+  /// The number of clients that connect while the server works on earlier messages.
   private static let together = 100
 
   init(_ app: SyncApp, _ messages: [ClientMessages]) { (self.app, self.messages) = (app, messages) }

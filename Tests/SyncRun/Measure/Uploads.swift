@@ -41,9 +41,9 @@ struct MeasuredServer {
   }
 }
 
-/// How many objects of uploads a server integrates in a second.
+/// Measures how many objects of uploads a server integrates in a second.
 struct Uploads {
-  /// Changesets of 100 new objects with three values each; eleven of them are made durable together.
+  /// Integrates changesets of 100 new objects with three values each. Each commit makes eleven of them durable.
   func run(_ folder: URL, _ figures: Figures) throws {
     var server = try MeasuredServer(Database.local(folder, "uploads"), replicas: 1)
     let (uploads, objects) = (1000, 100)

@@ -1,17 +1,18 @@
 import Foundation
 
-/// Files that bounds are measured on. They are written in calls of 64 KiB, as ours are: Linux keeps what one call writes in
-/// folios as large as that, up to 2 MiB, and who writes one page later is made to wait for all blocks of its folio.
+/// Files on which bounds are measured. They are written in calls of 64 KiB, like the files of this project. Linux keeps
+/// what one call writes in folios of that size, up to 2 MiB, and a later write of one page waits for all blocks of its
+/// folio.
 enum BoundFile {
   private static let mostInOneCall = 64 << 10
 
-  /// Makes a file of zeros where there is none.
+  /// Makes a file of zeros if there is no file.
   static func make(_ path: String, bytes: Int) throws {
     guard !FileManager.default.fileExists(atPath: path) else { return }
     try write([UInt8](repeating: 0, count: bytes), to: path)
   }
 
-  /// Puts a file in the place of what is there.
+  /// Writes a new file, and replaces an existing one.
   static func write(_ content: [UInt8], to path: String) throws {
     let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
     guard descriptor >= 0 else { throw BenchmarkError("\(path) can't be made") }

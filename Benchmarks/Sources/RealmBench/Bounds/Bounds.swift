@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What the machine takes for the least that a workload asks of it, without any engine.
+/// Measures the least time that the machine itself needs for parts of the workloads, without any engine.
 struct BoundsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bounds",
@@ -40,15 +40,15 @@ struct BoundsCommand: ParsableCommand {
   }
 }
 
-/// What one part takes.
+/// The measured value of one part.
 struct Bound {
-  /// The numbers of those it is a part of.
+  /// The numbers of the workloads that include the part.
   let workloads: String
   let title: String
   let unit: String
   let value: Double
 
-  /// The median of some rounds, after one that is not counted.
+  /// The median of some rounds, after one round that does not count.
   init(
     _ workloads: String, _ title: String, _ unit: String, rounds: Int, _ measure: () throws -> Double
   ) rethrows {
@@ -64,7 +64,8 @@ struct Bound {
     self.value = value
   }
 
-  /// What is compared with each other, of which each is measured once a round: the machine's speed drifts.
+  /// A part that is compared with others. Each of them is measured once in each round, because the machine's speed
+  /// drifts.
   struct Part {
     let workloads: String
     let title: String
@@ -80,7 +81,7 @@ struct Bound {
     return samples
   }
 
-  /// The medians, over the rounds, of the median of each.
+  /// The median over the rounds of each round's median, for each part.
   static func medians(_ unit: String, rounds: Int, _ parts: [Part]) throws -> [Bound] {
     zip(parts, try inTurns(parts, rounds: rounds)).map { part, samples in
       Bound(
@@ -89,7 +90,8 @@ struct Bound {
     }
   }
 
-  /// Of what is different each time also the medians of 99 %, 99.9 %, and of the mean.
+  /// The medians over the rounds of the median, of the percentiles 99 and 99.9, and of the mean, for parts whose
+  /// samples vary.
   static func spreads(_ unit: String, rounds: Int, _ parts: [Part]) throws -> [Bound] {
     zip(parts, try inTurns(parts, rounds: rounds)).flatMap { part, samples in
       spread(part, unit, samples)
@@ -110,9 +112,9 @@ struct Bound {
   }
 }
 
-/// The sizes of this project's file that what is read and written follows from.
+/// The sizes in this project's file from which the sizes of reads and writes are computed.
 enum FileShape {
-  /// By workload 2.
+  /// The bytes for each Person, measured by workload 2.
   static let bytesPerPerson = 101
   static let rowsPerCluster = 512
   static let line = 64

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Small commits without an engine, to a file that has all its pages on disk, as one in its steady state has.
+/// Makes small commits without an engine, to a file that has all its pages on disk, like the file of a program that has
+/// run for a while.
 final class CommitProbe {
   private let path: String
   private let bytes: Int
@@ -9,24 +10,24 @@ final class CommitProbe {
   private let map: UnsafeRawPointer
   private var random = SplitMix64(seed: 12)
 
-  /// How a commit goes.
+  /// The steps of a commit.
   struct Traits: OptionSet {
     let rawValue: Int
-    /// The system is told to begin with what was written to each place, before more is done.
+    /// After each write the system is told to begin writing to the disk, before the commit goes on.
     static let isBegun = Traits(rawValue: 1)
     static let isFlushed = Traits(rawValue: 2)
-    /// One writer is let in at a time, and changes a copy of what it writes, each word of which it looks at to vouch for it: a
-    /// sum that is weaker than any checksum, and no slower.
+    /// Only one writer is let in at a time. It changes a copy of what it writes, and adds up all words of it. The sum
+    /// is weaker than any checksum, and no slower.
     static let isOfEngine = Traits(rawValue: 4)
-    /// What is copied lies in nodes at random in the file, which is mapped.
+    /// The copied bytes come from random nodes of the file, which is mapped.
     static let isGathered = Traits(rawValue: 8)
-    /// It is written to a hole behind the one before: up to 64 KiB lie between them.
+    /// Each commit is written after a hole behind the commit before it. The hole has up to 64 KiB.
     static let isScattered = Traits(rawValue: 32)
-    /// The system is asked what who shares a file with other processes has to know: how long it is, whether a reader has
-    /// locked it, and whether what stands beside it is there. (Not for the status of the file itself: who asks for that
-    /// makes the next flush take 45 µs longer.)
+    /// The system is asked for what a process must know that shares a file with others: the length of the file, whether
+    /// a reader has locked it, and whether the file beside it is there. The status of the file itself is not asked for,
+    /// because that makes the next flush take 45 µs longer.
     static let isShared = Traits(rawValue: 16)
-    /// It is sealed by the cipher's library: as a cluster of 11 KiB, and nodes of 1 KiB.
+    /// The content is encrypted by the cipher's library, as a cluster of 11 KiB and nodes of 1 KiB.
     static let isSealed = Traits(rawValue: 64)
   }
 
@@ -49,16 +50,16 @@ final class CommitProbe {
     _ = Foundation.close(beside)
   }
 
-  /// Microseconds that each of 2,000 took.
+  /// The times of 2,000 commits, in microseconds.
   ///
-  /// - Parameter sizes: of what is written to a place of its own, and then to the first page.
+  /// - Parameter sizes: the size of what is written to a new place, and the size of what is written to the first page.
   func commits(_ sizes: [Int], _ traits: Traits) throws -> [Double] {
     try Measure.flush(descriptor, path)
     var content = [UInt8](repeating: firstBytes(), count: sizes.max() ?? 0)
     var sealed = content
     let original = content
     var place = FileShape.page
-    // No page has nodes of two commits; a log goes on where it has ended.
+    // No page has nodes of two commits. A log, however, goes on where it ended.
     let isLog = sizes.count == 1
     let written = isLog ? sizes[0] : (sizes[0] + FileShape.page - 1) / FileShape.page * FileShape.page
     return try (0..<2_000).map { round in
@@ -87,7 +88,8 @@ final class CommitProbe {
     }
   }
 
-  /// About what one of the nodes takes that a commit copies and that no commit before has: a cluster, leaves of indexes.
+  /// The approximate size of a node that a commit copies and that no earlier commit has copied: a cluster, or a leaf of
+  /// an index.
   private static let node = 4 << 10
 
   private func gather(_ nodes: [(place: Int, source: Int)], _ content: UnsafeMutableRawBufferPointer) {
@@ -109,7 +111,8 @@ final class CommitProbe {
     if traits.contains(.isFlushed) { try Measure.flush(descriptor, path) }
   }
 
-  /// Of each page: then they are known to the process, as those of a file in use.
+  /// The sum of the first bytes of all pages. Reading them makes the pages known to the process, like those of a file
+  /// in use.
   private func firstBytes() -> UInt8 {
     stride(from: 0, to: bytes, by: FileShape.page).reduce(0) {
       $0 &+ map.load(fromByteOffset: $1, as: UInt8.self)
@@ -166,7 +169,7 @@ final class CommitProbe {
     else { throw BenchmarkError("\(path) does not tell who shares it") }
   }
 
-  /// Where the cipher's library can't be found by the names of its functions nothing is sealed.
+  /// Whether the functions of the cipher's library can be found by their names. If not, nothing is encrypted.
   static var canSeal: Bool { encrypt != nil }
 
   private typealias Encrypt =
@@ -175,7 +178,8 @@ final class CommitProbe {
       UnsafePointer<UInt8>, UInt64, UnsafePointer<UInt8>, UInt64, UnsafePointer<UInt8>?, UnsafePointer<UInt8>,
       UnsafePointer<UInt8>
     ) -> Int32
-  /// Of the library that the engine seals with, which has to be told to look for what the processor can do.
+  /// The function of the library by which the engine encrypts. The library must first be told to look for what the
+  /// processor can do.
   private static let encrypt: Encrypt? = {
     guard let program = dlopen(nil, RTLD_NOW), let begin = dlsym(program, "sodium_init"),
       let encrypt = dlsym(program, "crypto_aead_chacha20poly1305_ietf_encrypt_detached")
@@ -184,7 +188,8 @@ final class CommitProbe {
     return unsafeBitCast(encrypt, to: Encrypt.self)
   }()
 
-  /// `sync_file_range`, which Swift's module of the C library leaves out; where there is none the flush begins with all.
+  /// The function `sync_file_range`, which Swift's module of the C library lacks. If the system does not have it, the
+  /// flush begins all writes.
   private static let startWriting = dlsym(nil, "sync_file_range").map {
     unsafeBitCast($0, to: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What files and the disk take.
+/// Measures files and the disk.
 struct DiskBounds {
   let count: Int
   let folder: String

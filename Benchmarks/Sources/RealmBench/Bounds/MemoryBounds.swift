@@ -1,6 +1,6 @@
 import Foundation
 
-/// What memory takes: of a mapped file as large as that of the Persons, and new.
+/// Measures memory: that of a mapped file as large as the file of Persons, and new memory.
 struct MemoryBounds {
   let count: Int
   let folder: String
@@ -49,7 +49,7 @@ struct MemoryBounds {
   }
 }
 
-/// A file in the page cache, mapped, with numbers in it that lead from each of its lines to another.
+/// A mapped file in the page cache. Each of its cache lines has the number of another line.
 final class MappedProbe {
   let bytes: Int
   let lines: Int
@@ -59,7 +59,7 @@ final class MappedProbe {
     lines = bytes / FileShape.line
     self.bytes = bytes
     var content = [UInt64](repeating: 0, count: bytes / 8)
-    // One cycle through all lines, in an order that is as good as random (Sattolo's).
+    // The numbers make one cycle through all lines, in an order that is as good as random (Sattolo's algorithm).
     var order = (0..<UInt64(lines)).map { $0 }
     var random = SplitMix64(seed: 5)
     for index in stride(from: lines - 1, to: 0, by: -1) { order.swapAt(index, random.next(below: index)) }
@@ -96,10 +96,11 @@ final class MappedProbe {
 
   private let cluster = FileShape.rowsPerCluster * FileShape.bytesPerPerson / FileShape.line * FileShape.line
 
-  /// So that what is nearest to the processor is of this file.
+  /// Reads the whole file, so that the processor's caches have parts of it.
   func readAll() { _ = scan([cluster]) }
 
-  /// Adds up all bytes of runs in each cluster, which begin a few KiB from one another.
+  /// The time for adding up the bytes of some runs in each cluster, in milliseconds. The runs of a cluster are a few
+  /// KiB apart.
   func scan(_ lengths: [Int]) -> Double {
     var sum = SIMD8<UInt64>()
     let seconds = Measure.seconds {

@@ -1,5 +1,5 @@
-/// What Swift takes for objects whose properties are wrapped as those of an `Object` are, with nothing behind them but arrays:
-/// the way that every read takes, whatever a library does at its end.
+/// Measures what Swift itself takes for objects whose properties are wrapped like those of an `Object` and read from
+/// plain arrays. Each read of any library takes this time, whatever the library does behind it.
 struct ObjectBounds {
   private let columns: PlainColumns
   private let map: MappedProbe
@@ -33,15 +33,16 @@ struct ObjectBounds {
     ]
   }
 
-  /// A new object for each: the leaf of an index leads to the row, and this to its values.
+  /// The time for a lookup that makes a new object, in nanoseconds. The leaf of an index leads to the row, and the row
+  /// leads to its values.
   ///
-  /// - Parameter isInTurns: no read begins before the values before it are there, as where more is done for each than a
-  ///   processor looks ahead.
+  /// - Parameter isInTurns: no read begins before the values of the read before it are known. This is the case if a
+  ///   lookup does more than the processor looks ahead.
   private func found(_ lookups: Int, isInTurns: Bool = false) -> Double {
     var random = SplitMix64(seed: 21)
     let lines = (0..<lookups).map { _ in random.next(below: map.lines) }
     var answer = Answer()
-    // Always 0, which only the values tell.
+    // This is always 0, but only the values that were read show that.
     var none = 0
     let seconds = Measure.seconds {
       for line in lines {
@@ -57,7 +58,7 @@ struct ObjectBounds {
     return seconds / Double(lookups) * 1e9
   }
 
-  /// One object shows all rows in turn.
+  /// The time for each row of an iteration in which one object shows all rows in turn, in nanoseconds.
   private func walked() -> Double {
     var answer = Answer()
     let seconds = Measure.seconds {
@@ -84,9 +85,9 @@ private final class PlainColumns {
   }
 }
 
-/// A row of the columns.
+/// An object that shows a row of the columns.
 private class PlainObject {
-  // Not counted when it is used.
+  // The reference is not counted when it is used.
   final let columns: Unmanaged<PlainColumns>
   final var row = 0
 
@@ -118,7 +119,7 @@ private struct PlainWalk: Sequence, IteratorProtocol {
   }
 }
 
-/// A property that has a value of its own or shows that of a row.
+/// A property that has its own value or shows the value of a row.
 @propertyWrapper
 private struct Plain<Value: PlainValue> {
   private enum Storage {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// What the nodes take that a commit changes where its rows have keys at random.
+/// Measures the nodes that a commit changes if its rows have random keys.
 struct ScatterBounds {
   let count: Int
   let folder: String
 
-  /// About what a leaf of the index of such keys has.
+  /// The approximate size of a leaf of the index of such keys.
   private static let node = 2 << 10
   private static let nodesPerCommit = 10_000
 
   func all(_ rounds: Int) throws -> [Bound] {
-    // The index of ten times as many rows, of which each entry takes some 30 bytes.
+    // The index has ten times as many rows, and each entry takes about 30 bytes.
     let bytes = max(count * 10 * 30, 4 * Self.nodesPerCommit * Self.node)
     let path = folder + "/scattered"
     defer { unlink(path) }
@@ -32,7 +32,7 @@ struct ScatterBounds {
       let nodes = bytes / Self.node
       let length = Self.nodesPerCommit * Self.node
       var content = [UInt8](repeating: 1, count: length)
-      // In the order of their keys, which is not that of their places.
+      // The nodes are copied in the order of their keys, which is not the order of their places.
       let sources = (0..<Self.nodesPerCommit).map { _ in Self.node * random.next(below: nodes) }
       let start = FileShape.page * random.next(below: (bytes - length) / FileShape.page)
       return try Measure.seconds {
@@ -62,7 +62,7 @@ struct ScatterBounds {
       throw BenchmarkError("\(path) can't be mapped")
     }
     defer { munmap(map, bytes) }
-    // Known to the process, as the pages of a file in use.
+    // Reading the pages makes them known to the process, like those of a file in use.
     for place in stride(from: 0, to: bytes, by: FileShape.page)
     where map.load(fromByteOffset: place, as: UInt8.self) == 77 {
       throw BenchmarkError("\(path) is not what was written")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What threads take that wait for one disk together.
+/// Measures threads that wait for the same disk together.
 struct ThreadBounds {
   let folder: String
 
@@ -31,9 +31,10 @@ struct ThreadBounds {
   }
 
   /// - Parameters:
-  ///   - path: bytes written once for all who share a flush.
-  ///   - own: bytes written for each of them.
-  ///   - areMade: each thread makes its change itself, one at a time, and the version is named at another place.
+  ///   - path: the number of bytes that are written once for all threads that share a flush.
+  ///   - own: the number of bytes that are written for each of them.
+  ///   - areMade: whether each thread first takes its turn at a lock, to make its change, and the version is written to
+  ///     another place.
   private func shared(_ threads: Int, path: Int, own: Int, areMade: Bool) throws -> Double {
     let name = folder + "/threads"
     try BoundFile.make(name, bytes: Self.length)

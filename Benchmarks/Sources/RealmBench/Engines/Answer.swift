@@ -5,7 +5,7 @@ struct Answer: Equatable {
   init() {}
   init(_ number: Int) { value = UInt64(number) }
 
-  /// Sums of doubles differ by the order in which they are added up.
+  /// Makes an answer of rounded sums, because sums of doubles depend on the order in which they are added up.
   init(rounding numbers: (Double, Double)) {
     value = UInt64((numbers.0 / 1_000).rounded()) << 32 | UInt64((numbers.1 * 1_000_000).rounded())
   }
@@ -13,8 +13,8 @@ struct Answer: Equatable {
   mutating func add(_ number: Int64) { value &+= UInt64(bitPattern: number) }
   mutating func add(_ number: Double) { value &+= number.bitPattern }
 
-  /// Length, first and last byte: what a program must have touched to have read a text, and no more, so that it is the
-  /// engine that is measured.
+  /// Adds the length, the first and the last byte of a text. A program that has read a text must have touched these. No
+  /// other bytes are read, so that the engine is measured.
   mutating func add(_ text: UnsafeRawBufferPointer) {
     value &+= UInt64(text.count)
     if let first = text.first, let last = text.last { value &+= UInt64(first) &<< 32 &+ UInt64(last) &<< 16 }

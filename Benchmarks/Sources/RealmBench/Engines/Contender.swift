@@ -12,10 +12,11 @@ struct Contender: Hashable {
   var isEncrypted = false
 
   var label: String { isEncrypted ? kind.rawValue + "+key" : kind.rawValue }
-  /// One of this project's engines, not one that they are compared with.
+  /// Whether the engine belongs to this project, and is not one of those that it is compared with.
   var isOurs: Bool { kind == .realmStorage || kind == .realmObjects }
 
-  /// Whether workloads on records are for it: the object layer and GRDB write what the engines below them do.
+  /// Whether the engine takes part in workloads on records. The object layer and GRDB do not, because they write what
+  /// the engines below them write.
   var hasRecords: Bool { kind != .realmObjects && kind != .grdb }
 
   /// Opens the engine's file in `folder`, or makes it.
@@ -30,7 +31,7 @@ struct Contender: Hashable {
   }
 }
 
-/// Why a run can't go on.
+/// The reason why a run can't go on.
 struct BenchmarkError: Error, CustomStringConvertible {
   let description: String
 

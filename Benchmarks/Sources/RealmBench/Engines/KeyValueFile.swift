@@ -1,21 +1,21 @@
-/// A file of keys and values, both bytes, in the order of the keys.
+/// A file of keys and values, which are bytes, in the order of the keys.
 protocol KeyValueFile: AnyObject {
   /// Adds pairs in one transaction.
   func insert(_ source: inout PairSource, _ promise: Promise) throws
-  /// Reads the values of keys that are there.
+  /// Reads the values of existing keys.
   func read(_ keys: [[UInt8]]) throws -> Answer
-  /// Reads some pairs from each of the keys on.
+  /// Reads some pairs, beginning with each of the keys.
   func scan(from keys: [[UInt8]], count: Int) throws -> Answer
-  /// Removes keys that are there, in one durable transaction.
+  /// Removes existing keys in one durable transaction.
   func remove(_ keys: [[UInt8]]) throws
   func count() throws -> Int
-  /// Makes the file as small as the engine can: false where it does nothing for that when it is asked.
+  /// Makes the file as small as the engine can. Returns false if the engine has no such operation.
   func compact(to folder: String) throws -> Bool
   func close() throws
 }
 
 extension Contender {
-  /// Nil for an engine that has no keys and values.
+  /// Opens the engine's file of keys and values; the result is nil for an engine that has none.
   func openKeyValues(in folder: String) throws -> (any KeyValueFile)? {
     switch kind {
     case .realmStorage: try StorageKeyValues(folder: folder, isEncrypted: isEncrypted)

@@ -1,23 +1,23 @@
-/// A file of owners with lists, as `Lists` tells. An element is a number, or the item of that number.
+/// A file of owners with lists, as `Lists` describes it. An element is a number, or the item with that number.
 protocol ListFile: Committing {
   /// Adds the items and the owners with their short lists, in one durable transaction.
   func fill() throws
-  /// Adds elements behind the others of an owner's list, in one durable transaction and by one call where there is one.
+  /// Appends elements to an owner's list, in one durable transaction, and by one call if the engine has such a call.
   func append(together elements: [Int], toListOf owner: Int) throws
-  /// The same by one call for each.
+  /// Appends elements in the same way, but by one call for each element.
   func append(oneByOne elements: [Int], toListOf owner: Int) throws
 
-  /// Whether there are commits that are cheaper than durable ones and survive the death of the process.
+  /// Whether the engine has commits that are cheaper than durable ones and survive the death of the process.
   var hasRelaxedCommits: Bool { get }
   func prepareSmallCommits() throws
   /// Sets the number of an owner, in one commit.
   func setNumber(_ number: Int64, of owner: Int) throws
-  /// Change the long list, in one commit.
+  /// Appends an element to the long list in one commit. The next methods change the long list in one commit, too.
   func append(_ element: Int) throws
   func insert(_ element: Int, at place: Int) throws
   func remove(at place: Int) throws
 
-  /// Whether an element is found by its place. Else all elements before it are passed.
+  /// Whether the engine finds an element by its place. If not, it passes all elements before it.
   var findsPlaces: Bool { get }
   /// Reads the elements of the long list at some places.
   func read(at places: [Int]) throws -> Answer
@@ -25,15 +25,16 @@ protocol ListFile: Committing {
   func iterate() throws -> Answer
   /// Reads the elements of all lists.
   func iterateAll() throws -> Answer
-  /// A hash of the long list, which depends on its order.
+  /// A hash of the long list. It depends on the order of the list.
   func content() throws -> Answer
-  /// How many elements of lists there are that link to one of the items, by asking for each item.
+  /// The number of list elements that link to an item, counted by asking for each item.
   func countLinks() throws -> Int
 
   /// Removes the first element of the long list many times, in one durable transaction.
   func removeFirst(times: Int) throws
-  /// Deletes items, which leave the lists that hold them, in one durable transaction: by one call where there is one, or each
-  /// by its own. Answers how long that took, in seconds; to find the items is no part of it.
+  /// Deletes items in one durable transaction, by one call if the engine has such a call and `isTogether` is true, else
+  /// by a call for each. The lists lose the deleted items. Returns the time in seconds, without the time for finding
+  /// the items.
   func delete(items: [Int], isTogether: Bool) throws -> Double
 
   func close() throws
@@ -44,7 +45,7 @@ extension ListFile {
 }
 
 extension Contender {
-  /// Nil for an engine that these workloads leave out.
+  /// Opens the engine's file of lists; the result is nil for an engine that does not take part.
   func openLists(_ lists: Lists, in folder: String) throws -> (any ListFile)? {
     switch kind {
     case .realmStorage: try StorageLists(lists, folder: folder, isEncrypted: isEncrypted)
@@ -54,6 +55,7 @@ extension Contender {
     }
   }
 
-  /// Whether workloads on lists, sets and maps are for it: GRDB stores what SQLite does, and LMDB has no such thing.
+  /// Whether the engine takes part in workloads on lists, sets and maps. GRDB does not, because it stores what SQLite
+  /// does. LMDB does not, because it has no collections.
   var hasCollections: Bool { kind != .grdb && kind != .lmdb }
 }

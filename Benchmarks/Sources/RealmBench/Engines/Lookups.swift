@@ -1,15 +1,15 @@
-/// A file with one owner of a set of texts and of a map from these texts to numbers.
+/// A file with one owner that has a set of texts and a map from these texts to numbers.
 protocol LookupFile: AnyObject {
-  /// Adds the owner; the number of a text is its place. In one durable transaction.
+  /// Adds the owner in one durable transaction. The number of a text is its index.
   func fill(_ texts: [String]) throws
-  /// How many of the texts the set holds.
+  /// The number of these texts that the set has.
   func count(of texts: [String]) throws -> Int
-  /// Reads the numbers of texts, each of which the map has.
+  /// Reads the numbers of texts that the map has.
   func numbers(of texts: [String]) throws -> Answer
   func close() throws
 }
 
-/// The texts of sets and maps: distinct, about 20 bytes each.
+/// The texts of sets and maps. They are distinct and have about 20 bytes each.
 enum LookupTexts {
   static func make(_ index: Int) -> String {
     var random = SplitMix64(seed: UInt64(index))
@@ -20,7 +20,8 @@ enum LookupTexts {
 }
 
 extension Contender {
-  /// Nil for an engine that these workloads leave out: the storage engine reads sets and maps whole.
+  /// Opens the engine's file; the result is nil for an engine that does not take part. The storage engine does not,
+  /// because it reads sets and maps as a whole.
   func openLookups(in folder: String) throws -> (any LookupFile)? {
     switch kind {
     case .realmObjects: try ObjectsLookups(folder: folder, isEncrypted: isEncrypted)

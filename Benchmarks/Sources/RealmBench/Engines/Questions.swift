@@ -1,26 +1,27 @@
-/// What a program asks of all Persons, and changes of many at once.
+/// Questions about all Persons, and changes of many Persons at once.
 ///
-/// Answers do not depend on the order in which equals come, so that those of two engines can be compared.
+/// Answers do not depend on the order of equal elements, so that the answers of two engines can be compared.
 protocol Questions {
   func countAll() throws -> Int
-  /// Counts active Persons above an age; neither is indexed.
+  /// Counts the active Persons above an age. Neither property is indexed.
   func countActive(olderThan age: Int64) throws -> Int
-  /// Counts by a text that is not indexed.
+  /// Counts the Persons with a text that is not indexed.
   func count(email: String) throws -> Int
-  /// Counts names that have a part, as bytes or with A to Z like a to z.
+  /// Counts the names that contain a part, by bytes or without a difference between A to Z and a to z.
   func count(nameContaining part: String, ignoringCase: Bool) throws -> Int
-  /// Counts ids, the primary key, that are among some.
+  /// Counts the Persons whose id, the primary key, is one of these.
   func count(ids: [Int64]) throws -> Int
-  /// Counts ages, not indexed, that are among some.
+  /// Counts the Persons whose age, which is not indexed, is one of these.
   func count(ages: [Int64]) throws -> Int
-  /// Age and name of the first by age and name, 100 of them.
+  /// Reads the ages and names of the first 100 Persons by age and name.
   ///
-  /// - Parameter asksForAll: the query is for all, and no more than these are read of it; else it has a limit.
+  /// - Parameter asksForAll: whether the query has no limit. Then only the first 100 of its results are read.
   func firstByAgeAndName(asksForAll: Bool) throws -> Answer
   func sumAndAverage() throws -> (scores: Double, age: Double)
-  /// The id of an active Person, the first that the engine finds; nil of an engine that is not asked.
+  /// The id of the first active Person that the engine finds; nil for an engine that does not take part.
   func firstActive() throws -> Int64?
-  /// The cities of the first 100 Persons by city, which is indexed; nil of an engine that is not asked.
+  /// Reads the cities of the first 100 Persons by city, which is indexed; the result is nil for an engine that does not
+  /// take part.
   func firstByCity() throws -> Answer?
 
   /// Adds 1 to the score of each Person, in one durable transaction.
@@ -29,7 +30,7 @@ protocol Questions {
   func deleteInactive() throws
 }
 
-/// The first by age and name, of which each engine reads as many.
+/// The first Persons by age and name. Each engine reads the same number of them.
 struct FirstByAgeAndName {
   static let count = 100
   private var hash = RowHash()
@@ -44,7 +45,7 @@ struct FirstByAgeAndName {
     hash.add(name)
   }
 
-  /// In their order: two that are exchanged make another answer.
+  /// The answer depends on the order, so that two exchanged Persons change it.
   var answer: Answer {
     var answer = Answer()
     answer.add(hash)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A file of records: a number each, and a text of fixed length. What workloads on many processes and on the growth of
-/// files ask of an engine.
+/// A file of records. Each has a number and a text of fixed length. Workloads on several processes and on the growth of
+/// files use it.
 protocol RecordFile: AnyObject {
   /// Adds records `0..<count` with texts of `textBytes` bytes, in one durable transaction.
   func fill(count: Int, textBytes: Int) throws
   /// Sets the number of a record, in one durable commit.
   func set(_ number: Double, of id: Int64) throws
-  /// Begins a reader, which goes on seeing the content of now until what this answers is called.
+  /// Begins a reader, which sees the present content until the returned closure is called.
   func pin() throws -> () throws -> Void
   /// Reads all numbers.
   func sum() throws -> Answer
@@ -25,7 +25,7 @@ enum RecordText {
 }
 
 extension Contender {
-  /// Nil for an engine that these workloads leave out.
+  /// Opens the engine's file of records; the result is nil for an engine that does not take part.
   func openRecords(in folder: String) throws -> (any RecordFile)? {
     switch kind {
     case .realmStorage: try StorageRecords(folder: folder, isEncrypted: isEncrypted)

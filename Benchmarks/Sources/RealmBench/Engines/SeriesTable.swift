@@ -1,46 +1,47 @@
-/// A table that is filled with rows of one kind, by keys of one type: a number and a word each. What workloads on growing
-/// tables ask of an engine.
+/// A table that is filled with rows of one kind and keys of one type. Each row has a number and a word. Workloads on
+/// growing tables use it.
 protocol SeriesTable: AnyObject {
-  /// Adds rows in one durable transaction; a key that is there already is an error.
+  /// Adds rows in one durable transaction. A key that exists already is an error.
   func insert(_ rows: SeriesRows) throws
-  /// Looks for every thousandth of some rows by its key, and reads it.
+  /// Finds each thousandth of some rows by its key, and reads it.
   func read(_ rows: SeriesRows) throws -> Answer
   func count() throws -> Int
-  /// Pages with nodes that commits have written, those that were only moved left out; nil of an engine that does not tell.
+  /// The number of bytes of pages with nodes that commits have written, without nodes that were only moved; nil if the
+  /// engine does not tell.
   var writtenNodeBytes: Int? { get }
   func close() throws
 }
 
-/// What a row's primary key is.
+/// The kind of the rows' primary keys.
 enum SeriesKeys {
-  /// Whole numbers, each greater than those before it.
+  /// Integers, each of which is greater than those before it.
   case ascending
-  /// Whole numbers in an order as good as random.
+  /// Integers in an order that is as good as random.
   case scrambled
   case uuids
 }
 
-/// Rows to add, of a series of `count`.
+/// Some rows to add, of a series of `count` rows.
 struct SeriesRows {
   let keys: SeriesKeys
   let places: Range<Int>
   let count: Int
 
-  /// The key of a row, where keys are numbers.
+  /// The key of a row, if keys are numbers.
   func number(_ row: Int) -> Int64 {
     Int64(keys == .scrambled ? Scrambled.place(of: row, in: count) : row)
   }
 
-  /// The key of a row, where keys are 16 bytes.
+  /// The key of a row, if keys are 16 bytes.
   func uuid(_ row: Int) -> (UInt64, UInt64) {
     var random = SplitMix64(seed: UInt64(row))
     return (random.next(), random.next())
   }
 
-  /// Every thousandth row.
+  /// The indexes of each thousandth row.
   var few: StrideTo<Int> { stride(from: places.lowerBound, to: places.upperBound, by: 1_000) }
 
-  /// What is read of a row, with its key.
+  /// The hash of a row that was read, with its key.
   func hash(_ row: Int, _ value: Double, _ text: UnsafeRawBufferPointer) -> RowHash {
     var hash = RowHash()
     if keys == .uuids {
@@ -60,7 +61,7 @@ struct SeriesRows {
 }
 
 extension Contender {
-  /// Nil for an engine that these workloads leave out.
+  /// Opens the engine's growing table; the result is nil for an engine that does not take part.
   func openSeries(in folder: String, keys: SeriesKeys) throws -> (any SeriesTable)? {
     switch kind {
     case .realmStorage: try StorageSeries(folder: folder, isEncrypted: isEncrypted, keys: keys)
@@ -75,7 +76,7 @@ extension Contender {
 enum Scrambled {
   /// - Parameter count: less than 2^32.
   static func place(of number: Int, in count: Int) -> Int {
-    // A permutation of the numbers below the next power of two, applied until the number is among those asked for.
+    // A permutation of the numbers below the next power of two is applied until the result is less than `count`.
     let bits = Int.bitWidth - (count - 1).leadingZeroBitCount
     let mask = 1 << bits - 1
     let half = (bits + 1) / 2

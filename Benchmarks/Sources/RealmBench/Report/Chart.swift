@@ -1,12 +1,12 @@
 import ChartParts
 import Foundation
 
-/// Bars of one group of workloads: how many times as fast, or as small, as SQLite each engine is, on a scale of powers of
-/// ten. An SVG, for a page that shows the figures.
+/// A chart of bars for one group of workloads. The bars show how many times as fast, or as small, as SQLite each engine
+/// is, on a logarithmic scale. The chart is an SVG for a page that shows the figures.
 struct Chart {
   struct Row {
     let label: String
-    /// How many times as good as SQLite an engine was.
+    /// The factor by which each engine was better than SQLite.
     let bars: [(engine: String, factor: Double)]
   }
 
@@ -49,7 +49,7 @@ struct Chart {
     return SVG.page(title, width: width, height: y + 8, [legend] + ticks + body)
   }
 
-  /// Whole powers of ten around all bars.
+  /// The whole powers of ten around all bars.
   private var range: (low: Double, high: Double) {
     let powers = rows.flatMap { $0.bars.map { log10($0.factor) } }
     return (min((powers.min() ?? 0).rounded(.down), -1), max((powers.max() ?? 0).rounded(.up), 1))

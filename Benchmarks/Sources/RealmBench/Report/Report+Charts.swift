@@ -1,11 +1,11 @@
-/// The figures of a run as charts: each engine beside SQLite through its C API.
+/// The figures of a run as charts. They compare each engine with SQLite through its C API.
 extension Report {
-  /// A chart's file name and what it shows.
+  /// The file name of a chart and its content.
   private struct Group {
     let name: String
     let title: String
     let workloads: [Workload]
-    /// What stands for a workload: the first of these that it has.
+    /// The metrics that can stand for a workload. The first one that the workload has is used.
     var metrics: [Metric] = [.seconds, .p50Microseconds, .bytesPerObject, .fileMebibytes]
   }
 
@@ -45,7 +45,8 @@ extension Report {
       metrics: [.nanosecondsPerRow, .p50Microseconds, .seconds, .bytesPerObject]),
   ]
 
-  /// Charts of what was measured, by file name. None where SQLite was left out: there is nothing to compare with.
+  /// The charts of what was measured, by file name. There are none if the run left SQLite out, because there is nothing
+  /// to compare with.
   var charts: [(name: String, svg: String)] {
     guard let sqlite = contenders.first(where: { $0.kind == .sqlite }) else { return [] }
     let others = contenders.filter { $0 != sqlite }
@@ -65,7 +66,7 @@ extension Report {
     }
   }
 
-  /// Ours in warm colours, the others in cold ones.
+  /// The engines with their colours. Ours have warm colours, and the others have cold ones.
   private static func coloured(_ contenders: [Contender]) -> [(label: String, colour: String)] {
     var (warm, cold) = (
       ["#c2410c", "#fb923c", "#7f1d1d", "#fca5a5"][...], ["#0f766e", "#64748b", "#1d4ed8"][...]

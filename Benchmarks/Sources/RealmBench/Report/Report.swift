@@ -1,6 +1,6 @@
 import Foundation
 
-/// A median of a workload's rounds.
+/// The median of a workload's rounds.
 struct Sample {
   struct Kind: Hashable {
     let workload: Workload
@@ -12,7 +12,7 @@ struct Sample {
   let value: Double
 }
 
-/// What a run found, for people and for programs.
+/// The results of a run, for people and for programs.
 struct Report {
   let contenders: [Contender]
   let count: Int
@@ -24,7 +24,7 @@ struct Report {
     values = Dictionary(uniqueKeysWithValues: samples.map { ($0.kind, $0.value) })
   }
 
-  /// How a metric is shown, in the order in which a workload's are.
+  /// The unit and the factor with which each metric is shown, in the order in which a workload's metrics are shown.
   private static let metrics: [(metric: Metric, unit: String, factor: Double)] = [
     (.seconds, "ms", 1_000), (.readingSeconds, "ms to read", 1_000), (.peakMebibytes, "MiB anon", 1),
     (.bytesPerObject, "B/object", 1),
@@ -39,7 +39,8 @@ struct Report {
 
   // MARK: - A table
 
-  /// Less is better in every row. A ratio is ours by theirs: below 1 ours is better.
+  /// The results as a table. In each row less is better. A ratio is our value divided by theirs, so ours is better
+  /// below 1.
   var table: String {
     let ours = contenders.filter(\.isOurs)
     let peers = contenders.filter { !$0.isOurs }
@@ -75,12 +76,12 @@ struct Report {
     return [ratio(to: value(workload, sqlite, metric)), best]
   }
 
-  /// Nil for what was not measured.
+  /// A measured value; nil if it was not measured.
   func value(_ workload: Workload, _ contender: Contender, _ metric: Metric) -> Double? {
     values[Sample.Kind(workload: workload, contender: contender, metric: metric)]
   }
 
-  /// Three digits, or all before the point.
+  /// The number with three digits, or with all digits before the decimal point.
   static func number(_ value: Double) -> String {
     let places = value >= 100 ? 0 : value >= 10 ? 1 : 2
     return String(format: "%.\(places)f", value)
@@ -91,7 +92,7 @@ struct Report {
     return rows.map { row in
       row.indices.map { column in
         let space = String(repeating: " ", count: widths[column] - row[column].count)
-        // Texts to the left, numbers to the right.
+        // Texts are aligned to the left and numbers to the right.
         return column < 3 ? row[column] + space : space + row[column]
       }.joined(separator: "  ")
     }.joined(separator: "\n")
@@ -108,7 +109,7 @@ struct Report {
     let count: Int
   }
 
-  /// One record for each number of the table, in its order.
+  /// The results as JSON, with one record for each number of the table, in its order.
   var json: Data {
     get throws {
       var records: [Record] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The bulk insert, which a process does and nothing else, so that its memory is that of the engine alone.
+/// The bulk insert. A process does nothing else, so that its memory is that of the engine alone.
 struct BulkInsert: Codable {
   var seconds: Double
   var peakBytes: Int
@@ -8,7 +8,8 @@ struct BulkInsert: Codable {
   static func run(_ contender: Contender, count: Int, folder: String) throws -> BulkInsert {
     let engine = try contender.open(in: folder, count: count)
     var source = PersonSource(count: count)
-    // One batch made and thrown away, so that words and caches of the generator count as what was there before.
+    // One batch is made first and discarded, so that the words and caches of the generator do not count as memory of
+    // the engine.
     var rehearsal = PersonSource(count: 1_000)
     _ = rehearsal.next()
     let memory = MemoryWatch()

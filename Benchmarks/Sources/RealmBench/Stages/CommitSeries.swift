@@ -6,8 +6,9 @@ final class CommitSeries {
   private var seconds: [Double] = []
   private var written: WriteWatch
 
-  /// Commits of one engine before it is the next one's turn: so many that each finds the processor's caches as its own
-  /// commits leave them, and so few that a disk that gets slower does so for all.
+  /// The number of commits of one engine before the next engine's turn. It is so great that each engine finds the
+  /// processor's caches as its own commits leave them, and so small that a disk that gets slower does so for all
+  /// engines.
   private static let turn = 100
 
   init(_ engine: any Committing, _ promise: Promise, _ commit: @escaping (_ index: Int) throws -> Void) {

@@ -1,21 +1,23 @@
 import Foundation
 import Synchronization
 
-/// Threads that commit at once, each one change after another.
+/// Threads that commit at the same time. Each commits one change after another.
 enum Committers {
-  /// What the commits took, in all and each.
+  /// The time of all commits together, and the time of each commit.
   struct Times {
     var seconds: Double
     var commits: [Double]
   }
 
-  /// Carries a thing of no thread's own to many: whoever takes it sees to it that one uses it at a time.
+  /// Passes a value that is not Sendable to several threads. The threads must make sure that only one of them uses it
+  /// at a time.
   struct Shared<Value>: @unchecked Sendable {
-    // Sendable: see above.
+    // This is Sendable under the condition above.
     let value: Value
   }
 
-  /// Runs a thread for each list of changes, each of which commits them one by one as `committer` has told it, before any begins.
+  /// Runs a thread for each list of changes. Each thread calls `committer` before any of them begins, and then commits
+  /// its changes one by one by the closure that it returns.
   static func run(
     _ changes: [[ScoreChange]], _ committer: @escaping @Sendable () throws -> (ScoreChange) throws -> Void
   ) throws -> Times {
@@ -50,14 +52,15 @@ enum Committers {
   }
 }
 
-/// Batches the commits of many threads for an engine that does not: who finds no leader leads, takes all changes that
-/// wait into one transaction, and tells each of its fate.
+/// Batches the commits of many threads for an engine that does not do so itself. A thread that finds no leader becomes
+/// the leader, puts all waiting changes into one transaction, and tells each thread the result.
 final class CommitQueue: @unchecked Sendable {
-  // Sendable: all but `commit` is touched under `condition` only; `commit` is called by one leader at a time.
+  // This is Sendable because everything except `commit` is used only under `condition`, and one leader at a time calls
+  // `commit`.
   private let commit: (ArraySlice<ScoreChange>) throws -> Void
   private let condition = NSCondition()
   private var waiting: [ScoreChange] = []
-  /// How many changes were asked for, and how many of them, which come first, were committed.
+  /// The number of changes that were asked for, and the number of changes that were committed, in the same order.
   private var asked = 0
   private var done = 0
   private var isLed = false
@@ -96,7 +99,7 @@ final class CommitQueue: @unchecked Sendable {
 }
 
 extension Engine {
-  /// Commits from many threads, through a queue that makes one transaction of what waits.
+  /// Commits from many threads through a queue, which makes one transaction of the waiting changes.
   func commitFromThreads(_ changes: [[ScoreChange]]) throws -> Committers.Times {
     let engine = Committers.Shared(value: self)
     let queue = CommitQueue { try engine.value.setScores($0) }

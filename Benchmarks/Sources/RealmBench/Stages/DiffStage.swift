@@ -1,7 +1,8 @@
 import Foundation
 import RealmStorage
 
-/// How two versions of a file differ, and how two files do: of this project's engine alone, as the others have nothing for it.
+/// Measures how two versions of a file differ, and how two files differ. Only this project's engine takes part, because
+/// the others have no such operation.
 struct DiffStage: Stage {
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
     guard setting.chose(anyOf: Workload.differences) else { return }
@@ -34,14 +35,14 @@ struct DiffStage: Stage {
     try engine.insertAll(&source)
   }
 
-  /// So many scores differ.
+  /// The number of scores that differ.
   private static func changes(_ setting: Setting) -> Int { min(1_000, setting.inputs.count / 10) }
 
   private static func compareVersions(
     _ engine: StorageEngine, _ contender: Contender, _ setting: Setting, _ findings: inout Findings
   ) throws {
     let count = changes(setting)
-    // Multiples of a number that has no factor in common with the count: distinct, and as if at random.
+    // The ids are multiples of a number that has no common factor with the count, so they are distinct and seem random.
     let scores = (0..<count).map { place in
       ScoreChange(id: Int64(place * 7_919 % setting.inputs.count), score: -1 - Double(place))
     }
@@ -63,7 +64,7 @@ struct DiffStage: Stage {
     }
   }
 
-  /// Finds all objects that differ, with the values that do.
+  /// Finds all objects that differ, with the values that differ.
   private static func compare(_ old: Snapshot, _ new: Snapshot, expecting count: Int) throws {
     var found = 0
     try DatabaseComparison(from: old, to: new).forEachRow { _ in

@@ -2,7 +2,8 @@ import Foundation
 import RealmStorage
 import RealmSwift
 
-/// What a change feed takes to tell the changes of 1,000 objects: beside the comparison of versions that it stands on.
+/// Measures how long a change feed takes to report the changes of 1,000 objects, beside the comparison of versions that
+/// it is based on.
 struct FeedStage: Stage {
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
     guard setting.chose(.feedChanges) else { return }
@@ -53,6 +54,6 @@ struct FeedStage: Stage {
     return result.count
   }
 
-  /// Set by the task before it is waited for.
+  /// A value that the task sets before another thread stops waiting for it.
   private final class Answered: @unchecked Sendable { var count = 0 }
 }

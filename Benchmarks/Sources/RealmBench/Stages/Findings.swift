@@ -1,4 +1,4 @@
-/// What all rounds have found so far.
+/// The results of all rounds so far.
 struct Findings {
   private var samples: [Sample.Kind: [Double]] = [:]
   private var answers: [String: (answer: Answer, contender: Contender)] = [:]
@@ -12,7 +12,7 @@ struct Findings {
     if let answer = outcome.answer { try compare(workload.title, answer, contender) }
   }
 
-  /// All engines, in all rounds, must have read the same.
+  /// Checks that all engines have read the same in all rounds.
   mutating func compare(_ what: String, _ answer: Answer, _ contender: Contender) throws {
     guard let known = answers[what] else { return answers[what] = (answer, contender) }
     guard known.answer == answer else {
@@ -22,6 +22,6 @@ struct Findings {
     }
   }
 
-  /// Of all rounds.
+  /// The medians of all rounds.
   var medians: [Sample] { samples.map { Sample(kind: $0.key, value: Measure.median($0.value)) } }
 }

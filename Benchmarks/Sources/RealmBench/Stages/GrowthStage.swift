@@ -1,7 +1,7 @@
-/// Workload 20: what a file becomes while readers stay on old versions, and after they have gone.
+/// Workload 20: the size of a file while readers stay on old versions, and after they have ended.
 struct GrowthStage: Stage {
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
-    // Sizes hardly differ from round to round.
+    // The sizes hardly differ from round to round, so the first round is enough.
     guard setting.round == 1, setting.chose(anyOf: Workload.growth) else { return }
     for contender in setting.contenders {
       progress("\(Workload.pinnedReader.title), \(contender.label)")
@@ -36,7 +36,7 @@ private struct Growth {
     self.textBytes = textBytes
   }
 
-  /// Fills a file and commits updates of one record each, with readers that begin one after another while these go on.
+  /// Fills a file and commits updates of one record each, while readers begin one after another.
   ///
   /// - Parameter released: the workload that goes on without the readers, or nil.
   func run(_ workload: Workload, readers: Int, released: Workload?, _ findings: inout Findings) throws {

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The phases of redb's benchmark: one file of keys and values, which goes through all of them. In the first round only,
-/// as it takes as long as all others.
+/// The phases of redb's benchmark. One file of keys and values goes through all of them, in the first round only,
+/// because they take as long as all other workloads.
 struct KeyValueStage: Stage {
   private let contender: Contender
   private let sizes: Inputs.Sizes
@@ -18,7 +18,7 @@ struct KeyValueStage: Stage {
         guard let file = try contender.openKeyValues(in: folder) else { return }
         var stage = KeyValueStage(
           contender: contender, sizes: setting.inputs.sizes, folder: folder, file: file)
-        // All phases, whichever were chosen: each finds what those before it left.
+        // All phases run, whichever were chosen, because each finds the file as the phases before it left it.
         for phase in Workload.keyValues {
           let outcome = try stage.run(phase, setting)
           if setting.chose(phase) { try findings.note(phase, contender, outcome) }
@@ -70,7 +70,7 @@ struct KeyValueStage: Stage {
     return Outcome(values: [(.seconds, seconds)])
   }
 
-  /// As many keys for all threads together as for one.
+  /// All threads together read as many keys as one thread alone.
   private func read(threads: Int) throws -> Outcome {
     let keys = keys(sizes.pairReads, seed: 5)
     guard threads > 1 else { return try Outcome.timed(repeats: 3) { try file.read(keys) } }
@@ -92,7 +92,7 @@ struct KeyValueStage: Stage {
   }
 }
 
-/// Threads that work at once, each on one thing.
+/// Threads that work at the same time, each on its own input.
 enum InParallel {
   static func run<Input: Sendable, Result: Sendable>(
     _ inputs: [Input], _ body: @escaping @Sendable (Input) throws -> Result

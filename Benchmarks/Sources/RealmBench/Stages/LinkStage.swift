@@ -1,6 +1,6 @@
 import Foundation
 
-/// Workloads 16 to 18: a file of Persons, and of Tasks that they own.
+/// Workloads 16 to 18, on a file of Persons and of Tasks that they own.
 struct LinkStage: Stage {
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
     let chosen = Workload.links.filter(setting.chose)
@@ -25,7 +25,7 @@ struct LinkStage: Stage {
     _ = try BulkInsert.runInProcess(contender, count: inputs.count, folder: folder)
     let engine = try contender.open(in: folder, count: inputs.count)
     try engine.insertTasks(TaskSource(count: inputs.count / 5, people: inputs.count))
-    // Reads each page once, so that no workload pays for having come first.
+    // Reads each page once, so that the first workload has no disadvantage.
     _ = try engine.iterate()
     return engine
   }

@@ -1,15 +1,15 @@
 import ArgumentParser
 import Foundation
 
-/// The making of a file of owners with lists, which a process does and nothing else, so that its memory is that of the
-/// engine alone.
+/// The making of a file of owners with lists. A process does nothing else, so that its memory is that of the engine
+/// alone.
 struct ListBuild: Codable {
-  /// The owners with their short lists.
+  /// The time for the owners with their short lists.
   var fillSeconds: Double
-  /// The long list, by one call.
+  /// The time for the long list, made by one call.
   var appendSeconds: Double
   var appendPeakBytes: Int
-  /// Another one, by a call for each element.
+  /// The time for another long list, made by a call for each element.
   var appendEachSeconds: Double
 
   static func run(_ file: any ListFile, _ lists: Lists) throws -> ListBuild {
@@ -54,7 +54,7 @@ struct ListBuild: Codable {
 
 extension Lists.Kind: ExpressibleByArgument {}
 
-/// What the parent process of a file of lists starts.
+/// The command that the parent process starts to make a file of lists.
 struct BuildListsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "build-lists", shouldDisplay: false)
 

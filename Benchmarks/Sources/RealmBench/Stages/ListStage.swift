@@ -1,6 +1,6 @@
 import Foundation
 
-/// Workloads on lists. In the first round only: SQLite takes long to find places.
+/// The workloads on lists. They run in the first round only, because SQLite takes long to find places.
 struct ListStage: Stage {
   private let setting: Setting
   private let lists: Lists
@@ -53,7 +53,7 @@ struct ListStage: Stage {
       if let file = try contender.openLists(lists, in: home) { files.append((contender, file)) }
     }
     self.files = files
-    // This also touches each page once, so that no workload pays for having come first.
+    // This also reads each page once, so that the first workload has no disadvantage.
     for (contender, file) in files where kind != .texts {
       try findings.compare("the long list of \(kind.rawValue)", file.content(), contender)
       if kind == .links { try findings.compare("the links", Answer(file.countLinks()), contender) }
@@ -86,7 +86,8 @@ struct ListStage: Stage {
 
   private func runOnLinks(_ findings: inout Findings, _ progress: (String) -> Void) throws {
     try commit(.linkOwnerUpdate, .linkAppend, .linkInsert, .linkRemove, &findings, progress)
-    // Multiples of a number that has no factor in common with the count: distinct, and as if at random.
+    // The items are multiples of a number that has no common factor with the count, so they are distinct and seem
+    // random.
     let items = (0..<2_000).map { $0 * 7_919 % lists.length }
     for (workload, part) in [(Workload.deleteListed, items[..<1_000]), (.deleteListedEach, items[1_000...])]
     where setting.chose(workload) {
@@ -100,7 +101,7 @@ struct ListStage: Stage {
   }
 
   private func compareContent(_ findings: inout Findings) throws {
-    // Engines without relaxed commits have not made the changes of those.
+    // Engines without relaxed commits have not made the changes of the relaxed workloads.
     let isChanged = setting.chose(anyOf: Workload.listCommits)
     for (contender, file) in files where !isChanged || file.hasRelaxedCommits {
       try findings.compare("the list of \(lists.kind.rawValue) at the end", file.content(), contender)
@@ -120,7 +121,8 @@ struct ListStage: Stage {
     }
   }
 
-  /// Engines that pass all elements before a place are asked for few; those few are compared.
+  /// Reads elements by their places. Engines that pass all elements before a place are asked for few, and only these
+  /// few are compared.
   private func readPlaces(_ findings: inout Findings) throws {
     guard setting.chose(.listRead) else { return }
     let few = setting.inputs.places(sizes.listPasses, seed: 24)
@@ -136,7 +138,7 @@ struct ListStage: Stage {
 
   // MARK: - Small commits
 
-  /// All of them in turns, with the update of a number, which they are compared with.
+  /// Makes all commits in turns, with the update of a number, with which they are compared.
   private func commit(
     _ update: Workload, _ append: Workload, _ insert: Workload, _ remove: Workload,
     _ findings: inout Findings, _ progress: (String) -> Void

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Workloads on a large set and on a large map, in the first round only.
+/// The workloads on a large set and on a large map, in the first round only.
 struct LookupStage: Stage {
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
     guard setting.round == 1, setting.chose(anyOf: Workload.lookups) else { return }

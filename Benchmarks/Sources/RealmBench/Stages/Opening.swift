@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Opening a file, and counting what is in it.
+/// Opens a file, and counts its objects.
 struct Opening {
   let setting: Setting
 
@@ -30,7 +30,7 @@ struct Opening {
 
   private static let few = 1_000
 
-  /// The median of a few: the file is in the page cache, and no process has it open.
+  /// The median of a few openings. The file is in the page cache, and no process has it open.
   private func open(_ contender: Contender, _ folder: String, before: (_ time: Int) throws -> Void) throws
     -> Outcome
   {
@@ -60,7 +60,7 @@ struct DyingWriter: ParsableCommand {
   @Option var first: Int64
 
   private static let commits = 10
-  /// No other Person has one as large.
+  /// The first id of the added Persons. It is greater than the id of each other Person.
   private static let firstID: Int64 = 1 << 40
 
   func run() throws {
@@ -71,7 +71,7 @@ struct DyingWriter: ParsableCommand {
     _ = try FileHandle.standardInput.read(upToCount: 1)
   }
 
-  /// - Parameter time: how often it was called before for this file.
+  /// - Parameter time: the number of earlier calls for this file.
   static func run(_ contender: Contender, folder: String, time: Int) throws {
     let process = Process()
     let output = Pipe()

@@ -51,9 +51,9 @@ struct PeopleStage: Stage {
     findings.note(.compactedSize, contender, .bytesPerObject, bytes)
   }
 
-  /// Opening the file is not part of the time.
+  /// Measures an iteration over an evicted file. Opening the file is not part of the time.
   private func iterateEvicted(_ contender: Contender, _ findings: inout Findings) throws {
-    // What the disk and new memory take by themselves, in the moment before.
+    // The reading time just before shows what the disk and new memory take by themselves.
     guard try Measure.evict(setting.home(contender)) else { return }
     let reading = try Measure.readAll(in: setting.home(contender))
     guard try Measure.evict(setting.home(contender)) else { return }
@@ -78,7 +78,7 @@ struct PeopleStage: Stage {
       return (contender: contender, run: WorkloadRun(engine: engine, setting: setting, contender: contender))
     }
     for (contender, run) in runs {
-      // This also touches each page once, so that no workload pays for having come first.
+      // This also reads each page once, so that the first workload has no disadvantage.
       try findings.compare("the content after the bulk insert", run.engine.readEverything(), contender)
       if setting.chose(.compactedSize) { try noteCompacted(contender, run.engine, &findings) }
     }
@@ -108,6 +108,6 @@ struct PeopleStage: Stage {
 }
 
 extension Setting {
-  /// Where an engine's file of Persons is.
+  /// The folder of an engine's file of Persons.
   func home(_ contender: Contender) -> String { folder + "/" + contender.label }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Workloads 20a and 20p, whose files the first round makes.
+/// Workloads 20a and 20p. The first round makes their files.
 struct ProcessStage: Stage {
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
     let chosen = [Workload.oneProcess, .processes].filter(setting.chose)
@@ -31,12 +31,12 @@ struct ProcessStage: Stage {
 struct Processes {
   let contender: Contender
   let sizes: Inputs.Sizes
-  /// Of the file, and one beside it for copies.
+  /// The folder of the file. The folder of the copies has this name with a suffix.
   let folder: String
 
   private static let textBytes = 1_000
 
-  /// Makes the file that each run starts from. False for an engine that this workload leaves out.
+  /// Makes the file that each run starts from. Returns false for an engine that does not take part.
   func build() throws -> Bool {
     guard contender.kind != .lmdb, contender.hasRecords else { return false }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -53,7 +53,8 @@ struct Processes {
     var bytes: Int
   }
 
-  /// - Parameter writers: processes that take turns; with more than one of them another one holds a reader meanwhile.
+  /// - Parameter writers: the number of processes that take turns. If there is more than one, another process holds a
+  ///   reader meanwhile.
   func run(writers: Int) throws -> Outcome {
     let copy = folder + "-copy"
     try? FileManager.default.removeItem(atPath: copy)
@@ -69,8 +70,8 @@ struct Processes {
       }
       reader = (process, input)
     }
-    // A ring of pipes: each writer reads its turn from the one before it. The first turn is
-    // written before they start: then only they hold the ends, and all end when one does.
+    // The pipes form a ring, and each writer reads its turn from the one before it. The first turn is written before
+    // the writers start. Then only they hold the ends of the pipes, and all of them end if one ends.
     let pipes = (0..<writers).map { _ in Pipe() }
     try pipes[0].fileHandleForWriting.write(contentsOf: [1])
     let processes = try (0..<writers).map { index in
@@ -95,7 +96,7 @@ struct Processes {
     return Outcome(commits: commits, bytes: bytes)
   }
 
-  /// Files only: what processes signal each other by can't be copied, and is made again.
+  /// Copies the files. Sockets and the like, by which processes signal each other, can't be copied and are made again.
   private func copyFiles(to copy: String) throws {
     try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
@@ -154,7 +155,7 @@ struct CommitInTurns: ParsableCommand {
       samples.append(try Measure.seconds { try file.set(value, of: id) })
       try send()
     }
-    // The last turn comes to the first writer, who has gone on: all have committed then.
+    // When the last turn comes back to the first writer, all writers have made their commits.
     if number == 0 { try receive() }
     try JSONEncoder().encode(samples).write(to: URL(fileURLWithPath: result))
     try file.close()

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Workloads on queries: indexes, lists, subqueries, texts without regard to case and diacritics, and what a query takes before it runs.
+/// The workloads on queries: indexes, lists, subqueries, texts without regard to case and diacritics, and the time
+/// before a query runs.
 struct QueryStage: Stage {
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
     let chosen = Workload.queries.filter(setting.chose)
@@ -21,7 +22,8 @@ struct QueryStage: Stage {
         for (contender, file) in files {
           guard let outcome = try measure(workload, file, inputs) else { continue }
           try findings.note(workload, contender, outcome)
-          // Letters that are folded find the same titles as bytes do: no name has the part in other letters.
+          // A comparison that ignores case and diacritics finds the same titles as one by bytes, because no name has
+          // the part in other letters.
           if Workload.titles.contains(workload), let answer = outcome.answer {
             try findings.compare("titles with a part", answer, contender)
           }
@@ -31,12 +33,12 @@ struct QueryStage: Stage {
     }
   }
 
-  /// Nil where the engine has no such thing.
+  /// Measures a workload; the result is nil if the engine has no such operation.
   private static func measure(
     _ workload: Workload, _ file: any QueryFile, _ inputs: QueryInputs
   ) throws -> Outcome? {
     if workload == .prepareConditions { return try preparation(file) }
-    // The first time also reads each page that the query needs.
+    // The first run does not count, because it also reads each page that the query needs.
     guard try ask(workload, file, inputs) != nil else { return nil }
     return try Outcome.timed(repeats: 3) { try ask(workload, file, inputs) ?? Answer() }
   }
@@ -67,7 +69,7 @@ struct QueryStage: Stage {
     }
   }
 
-  /// The median of a hundred times of a hundred each.
+  /// Measures the preparation of conditions, as the median of a hundred runs of a hundred preparations each.
   private static func preparation(_ file: any QueryFile) throws -> Outcome {
     let number = 100
     let samples = try (0..<100).map { _ in

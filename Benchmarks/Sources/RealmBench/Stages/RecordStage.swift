@@ -1,7 +1,8 @@
 import Foundation
 import RealmStorage
 
-/// What a recorder costs that keeps every change: of this project's engine alone, in turns without one and with one.
+/// Measures the cost of a recorder that keeps each change. Only this project's engine takes part, in turns without and
+/// with a recorder.
 struct RecordStage: Stage {
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
     guard setting.chose(anyOf: Workload.recordings) else { return }
@@ -40,7 +41,7 @@ struct RecordStage: Stage {
     return seconds - source.seconds
   }
 
-  /// So many commits of each kind, in turns of a hundred.
+  /// The number of commits of each kind, in turns of a hundred.
   private static let commits = 10_000
 
   private static func insertOneByOne(

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Runs the chosen workloads on all engines, in rounds, and compares what they answer.
+/// Runs the chosen workloads on all engines, in rounds, and compares their answers.
 ///
-/// Within a round the engines take turns workload by workload, and where single commits are measured after each hundred
-/// of them, so that whatever else the machine and its disk do meets all of them; who begins changes from round to round.
+/// Within a round the engines take turns after each workload, and after each hundred commits if single commits are
+/// measured. So whatever else the machine and its disk do affects all engines. Another engine begins in each round.
 struct Runner {
   let contenders: [Contender]
   let workloads: Set<Workload>
   let rounds: Int
   let inputs: Inputs
-  /// Where the files are made; emptied afterwards.
+  /// The folder in which the files are made. It is emptied afterwards.
   let folder: String
 
   /// The medians of all rounds.
@@ -35,15 +35,15 @@ struct Runner {
   }
 }
 
-/// Workloads that share files, which they make.
+/// A group of workloads that share files, which the stage makes.
 protocol Stage {
-  /// Runs those that were chosen.
+  /// Runs the chosen workloads of this stage.
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws
 }
 
-/// What a stage of a round has before it.
+/// The setting of a stage in a round.
 struct Setting {
-  /// In the order of their turns.
+  /// The engines in the order of their turns.
   let contenders: [Contender]
   let workloads: Set<Workload>
   let inputs: Inputs

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a row costs in a table that grows. In the first round only: it takes long.
+/// Measures the cost of a row in a growing table. It runs in the first round only, because it takes long.
 struct SeriesStage: Stage {
   private let contender: Contender
   private let setting: Setting
   private var million: Int { setting.inputs.sizes.million }
 
-  /// Rows of each commit, of those that are many.
+  /// The number of rows of each commit in workloads with many commits.
   private static let commit = 10_000
 
   static func run(_ setting: Setting, _ findings: inout Findings, _ progress: (String) -> Void) throws {
@@ -29,7 +29,7 @@ struct SeriesStage: Stage {
     }
   }
 
-  /// Ten million rows in commits of ten thousand: the time of the first million, and that of the last.
+  /// Adds ten million rows in commits of ten thousand. The results are the times of the first million and of the last.
   private func commits(_ first: Workload, _ last: Workload, keys: SeriesKeys, _ findings: inout Findings)
     throws
   {

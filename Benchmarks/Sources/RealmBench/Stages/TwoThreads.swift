@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The same reading done by one thread, and then by two at once, each with all of it.
+/// Compares a reading that one thread does with the same reading by two threads at once, each of which does all of it.
 struct TwoThreads {
   let engine: any Engine
   let setting: Setting
@@ -15,11 +15,11 @@ struct TwoThreads {
     )
     let failure = Mutex<(any Error)?>(nil)
     let (given, open) = (Committers.Shared(value: engine), opener)
-    // It opens its own in its thread: a realm belongs to the one that opened it.
+    // Each thread opens its own engine, because a realm belongs to the thread that opened it.
     Thread.detachNewThread {
       do {
         let engine = try open() ?? given.value
-        // Its first look at the file is no part of what is measured.
+        // The first reading of the file is not measured.
         _ = try ask(engine)
         for _ in 0..<Self.repeats {
           ready.signal()

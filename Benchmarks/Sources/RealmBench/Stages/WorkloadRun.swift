@@ -11,7 +11,7 @@ struct WorkloadRun {
     self.contender = contender
   }
 
-  /// Nil where the engine has no such thing.
+  /// Runs a workload; the result is nil if the engine has no such operation.
   func run(_ workload: Workload) throws -> Outcome? {
     switch workload {
     case .lookUp: try timed(repeats: 1) { try engine.lookUp(inputs.lookups) }
@@ -79,14 +79,14 @@ struct WorkloadRun {
     try timed(repeats: 3) { Answer(try engine.count(nameContaining: "River", ignoringCase: ignoringCase)) }
   }
 
-  /// What a commit of one update changed, asked after each of some.
+  /// Measures how long the engine takes to find what a commit of one update changed.
   private func findChanges() throws -> Outcome? {
     let samples = try inputs.changes(inputs.sizes.changeSets, seed: 22).map { try engine.timeToFind($0) }
     let seconds = samples.compactMap { $0 }
     return seconds.isEmpty ? nil : Outcome(percentilesOf: seconds)
   }
 
-  /// What one thread does, done by two at once, each with all of it.
+  /// Measures a workload of one thread that two threads do at once, each of them all of it.
   private func inTwoThreads(_ workload: Workload) throws -> Outcome? {
     let some = Array(inputs.lookups.prefix(200_000))
     let ask: @Sendable (any Engine) throws -> Answer =
@@ -106,7 +106,8 @@ struct WorkloadRun {
 
   // MARK: - Small commits
 
-  /// The commits of a workload that measures single ones; nil where it is none, or the engine has no such commits.
+  /// The commits of a workload that measures single commits; nil if it is another workload, or if the engine has no
+  /// such commits.
   func series(_ workload: Workload) -> CommitSeries? {
     switch workload {
     case .update: updates(.durable, seed: 12)
@@ -141,13 +142,14 @@ struct WorkloadRun {
     return outcome
   }
 
-  /// The content of an engine without relaxed commits must still be that of the others.
+  /// Makes the changes of relaxed commits in an engine that has none, so that its content stays equal to that of the
+  /// others.
   private func withoutRelaxedCommits() throws -> Outcome? {
     try engine.setScores(inputs.changes(inputs.sizes.commits, seed: 14)[...])
     return nil
   }
 
-  /// Brings the file into the state that 12s and 12bs ask for.
+  /// Brings the file into the state that workloads 12s and 12bs need.
   func churn() throws {
     engine.promise = .relaxed
     let changes = inputs.changes(inputs.sizes.churn, seed: 15)

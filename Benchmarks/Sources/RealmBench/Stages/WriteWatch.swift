@@ -1,8 +1,8 @@
-/// What an engine writes while it is watched.
+/// The bytes that an engine writes while it is watched.
 struct WriteWatch {
   private let engine: any Committing
   private var before: (process: Int?, engine: WrittenBytes?)
-  /// By what the process handed to write calls, and by what the engine tells of it.
+  /// The bytes that the process passed to write calls, and the bytes that the engine reports.
   private var process: Int?
   private var parts: WrittenBytes?
 

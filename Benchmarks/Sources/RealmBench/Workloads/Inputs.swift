@@ -4,45 +4,46 @@ struct ScoreChange {
   var score: Double
 }
 
-/// What the workloads ask for and write: the same for all engines and in each round.
+/// The inputs of the workloads. They are the same for all engines and in each round.
 struct Inputs {
-  /// How much of each there is.
+  /// The sizes of the inputs.
   struct Sizes {
     var lookups = 1_000_000
     var cityCounts = 10_000
     var inValues = 10_000
-    /// Commits of each workload of small commits.
+    /// The commits of each workload of small commits.
     var commits = 2_000
     var churn = 100_000
-    /// Commits that are asked what they changed.
+    /// The commits after which the engine is asked what they changed.
     var changeSets = 200
-    /// Persons whose Tasks are counted.
+    /// The Persons whose Tasks are counted.
     var owners = 100_000
-    /// Commits of many threads, of all together.
+    /// The commits of many threads, all threads together.
     var threadCommits = 4_000
-    /// Records of the file of workload 20, and the commits made there while a reader is pinned.
+    /// The records of the file of workload 20, and the commits made there while a reader is pinned.
     var records = 100_000
     var pinnedCommits = 10_000
-    /// Records of the file of 20p, which takes 1 GiB with them, and the commits of all its processes.
+    /// The records of the file of 20p, which have 1 GiB together, and the commits of all its processes.
     var processRecords = 1 << 20
     var processCommits = 10_000
-    /// What stands for a million rows in workloads on growing tables.
+    /// The number of rows used for a million rows in workloads on growing tables.
     var million = 1_000_000
-    /// Pairs of keys and values: of the bulk load, and of the commits after it.
+    /// The pairs of keys and values of the bulk load, and the commits after it.
     var pairs = 5_000_000
     var pairCommits = 1_000
     var pairBatches = 100
     var relaxedPairs = 50_000
     var pairReads = 1_000_000
     var pairScans = 500_000
-    /// Owners of lists. The long list has a million elements.
+    /// The owners of lists. The long list has a million elements.
     var listOwners = 100_000
-    /// Commits of each workload on long lists.
+    /// The commits of each workload on long lists.
     var listCommits = 1_000
-    /// Reads of elements at random, where they are found by their place, and where all before them are passed.
+    /// The reads of elements at random by engines that find elements by their places, and by engines that pass all
+    /// elements before them.
     var listReads = 1_000_000
     var listPasses = 500
-    /// Texts that are looked for in a set and in a map.
+    /// The texts that are looked up in a set and in a map.
     var memberLookups = 100_000
 
     static let quick = Sizes(
@@ -57,11 +58,11 @@ struct Inputs {
   let sizes: Sizes
   let lookups: [Int64]
   let cities: [String]
-  /// Of one Person.
+  /// The email of one Person.
   let email: String
-  /// Distinct, in no order; half of them are a Person's.
+  /// Distinct ids in no order. Half of them are ids of Persons.
   let ids: [Int64]
-  /// Distinct, in no order; half of all ages are among them.
+  /// Distinct ages in no order. Half of all ages are among them.
   let ages: [Int64]
   let owners: [Int64]
 
@@ -73,13 +74,13 @@ struct Inputs {
     cities = (0..<sizes.cityCounts).map { _ in Words.cities[random.next(below: Words.cities.count)] }
     var source = PersonSource(count: count)
     email = source.next()?.last?.email ?? ""
-    // An odd factor that has none in common with the modulus reaches each number once.
+    // An odd factor that has no common factor with the modulus reaches each number once.
     ids = (0..<sizes.inValues).map { Int64($0 * 7_919 % sizes.inValues * (2 * count / sizes.inValues)) }
     owners = (0..<sizes.owners).map { _ in Int64(random.next(below: count)) }
     ages = (0..<sizes.inValues).map { Int64($0 * 7_919 % sizes.inValues * 2) }
   }
 
-  /// Changes at random; each workload has a seed of its own.
+  /// Random changes. Each workload has its own seed.
   func changes(_ number: Int, seed: UInt64) -> [ScoreChange] {
     var random = SplitMix64(seed: seed)
     return (0..<number).map { _ in
@@ -87,7 +88,8 @@ struct Inputs {
     }
   }
 
-  /// Changes for each of some threads, which have no Person in common: then the result does not depend on who comes first.
+  /// The changes of several threads. No two threads change the same Person, so the result does not depend on their
+  /// order.
   func changes(_ number: Int, threads: Int, seed: UInt64) -> [[ScoreChange]] {
     var random = SplitMix64(seed: seed)
     return (0..<threads).map { thread in
@@ -99,7 +101,7 @@ struct Inputs {
     }
   }
 
-  /// Persons who come after those of the bulk insert and after `before` others.
+  /// Persons that follow those of the bulk insert and `before` others.
   func newcomers(_ number: Int, after before: Int, seed: UInt64) -> [Person] {
     var generator = PersonGenerator(seed: seed)
     return (0..<number).map { generator.next(id: Int64(count + before + $0)) }

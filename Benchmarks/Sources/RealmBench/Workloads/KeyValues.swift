@@ -1,4 +1,4 @@
-/// Keys of 24 bytes and values of 150, as good as random: those of the benchmark that redb publishes
+/// Keys of 24 bytes and values of 150 bytes, as good as random, like those of redb's published benchmark
 /// (https://github.com/cberner/redb, crates/redb-bench).
 enum KeyValues {
   static let keyBytes = 24
@@ -15,7 +15,8 @@ enum KeyValues {
   }
 
   private static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
-    // Seeds that follow each other would give numbers that do too: the first number of one is the seed of the other.
+    // Consecutive seeds would give sequences that overlap, because the first number of one would be the seed of the
+    // other.
     var seeds = SplitMix64(seed: seed)
     var random = SplitMix64(seed: seeds.next() ^ 3)
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -30,10 +31,10 @@ enum KeyValues {
   }
 }
 
-/// Pairs in batches, so that all of them never lie in memory at once.
+/// Pairs in batches, so that they are never all in memory at once.
 struct PairSource {
   private var indices: Range<Int>
-  /// What making the batches took, which is no part of what an engine does.
+  /// The time for making the batches in seconds, which does not count as the engine's time.
   private(set) var seconds = 0.0
 
   init(_ indices: Range<Int>) { self.indices = indices }

@@ -1,25 +1,26 @@
-/// What the files of workloads on lists hold: owners with a number, a name and a list of three elements each; one of them
-/// is given a list of a million.
+/// The content of the files of workloads on lists: owners with a number, a name and a list of three elements each. One
+/// of them also gets a list of a million elements.
 struct Lists {
   enum Kind: String {
-    /// Of whole numbers.
+    /// Lists of integers.
     case numbers
-    /// Of objects in a table of their own. The long list has each of them once, in an order as good as random.
+    /// Lists of objects in a table of their own. The long list has each of them once, in an order that is as good as
+    /// random.
     case links
-    /// Of words; there is no long one.
+    /// Lists of words. There is no long list of them.
     case texts
   }
 
   let kind: Kind
   let owners: Int
-  /// Elements of the long list.
+  /// The number of elements of the long list.
   let length: Int
 
   /// The owner of the long list.
   var long: Int { owners / 2 }
-  /// Another owner, whose list is made as long, by one append for each element.
+  /// Another owner, whose list is made as long by an append for each element.
   var other: Int { owners / 3 }
-  /// Objects that lists of links hold.
+  /// The number of objects that lists of links contain.
   var items: Int { kind == .links ? length : 0 }
 
   func name(of owner: Int) -> String { words(3, of: owner).joined(separator: " ") }
@@ -53,7 +54,7 @@ struct Lists {
 /// A change of a list at a place.
 struct ListChange {
   var place: Int
-  /// A number, or the item to link to.
+  /// The number, or the item to link to.
   var element: Int
 }
 
@@ -62,10 +63,10 @@ extension Inputs {
     Lists(kind: kind, owners: sizes.listOwners, length: sizes.million)
   }
 
-  /// Places at random that the long list has while as many elements are missing as there are commits.
+  /// Random places that the long list has even if as many elements are missing as there are commits.
   func places(_ number: Int, seed: UInt64) -> [Int] {
     var random = SplitMix64(seed: seed)
-    // Behind the first element, so that each place lies between two.
+    // The places are after the first element, so that each of them lies between two elements.
     return (0..<number).map { _ in 1 + random.next(below: sizes.million - sizes.listCommits - 2) }
   }
 

@@ -1,7 +1,7 @@
-/// What a measured number is.
+/// The kind of a measured number.
 enum Metric: String {
   case seconds
-  /// To read the engine's files and do nothing with what they hold.
+  /// The time for reading the engine's files without using their content.
   case readingSeconds = "reading_s"
   case bytesPerObject = "bytes_per_object"
   case peakMebibytes = "peak_mib"
@@ -11,32 +11,32 @@ enum Metric: String {
   case meanMicroseconds = "mean_us"
   case nanosecondsPerRow = "row_ns"
   case fileMebibytes = "file_mib"
-  /// For each commit: pages with nodes.
+  /// The pages with nodes that a commit writes.
   case nodeKibibytes = "node_kib"
-  /// Nodes that did not change and were moved, to make the file smaller.
+  /// The unchanged nodes that a commit moves to make the file smaller.
   case movedKibibytes = "moved_kib"
-  /// Meta pages.
+  /// The meta pages that a commit writes.
   case metaKibibytes = "meta_kib"
-  /// Zeros, for commits to come.
+  /// The zeros that a commit writes for commits to come.
   case growthKibibytes = "growth_kib"
-  /// All that the process handed to write calls: pages, log, whatever a checkpoint copies.
+  /// Everything that the process passes to write calls for a commit: pages, log, and what a checkpoint copies.
   case writtenKibibytes = "written_kib"
-  /// Of a file to the fresh one, of a median to that of one process, of the time of two threads to twice that of one,
-  /// of the median of commits to that of commits that update a number.
+  /// The ratio of a file to the fresh file, of a median to that of one process, of the time of two threads to twice the
+  /// time of one, or of the median of commits to that of commits that update a number.
   case ratio
-  /// Of the mean time of commits to that of commits that update a number.
+  /// The ratio of the mean time of commits to that of commits that update a number.
   case meanRatio = "mean_ratio"
 }
 
-/// What one run of a workload found.
+/// The result of one run of a workload.
 struct Outcome {
   var values: [(metric: Metric, value: Double)] = []
-  /// What was read, to be compared with the other engines; nil where a workload reads nothing.
+  /// The answer of what was read, to be compared with the other engines; nil if a workload reads nothing.
   var answer: Answer?
 }
 
 extension Outcome {
-  /// The median of a few runs in a row: the short ones vary.
+  /// The median of a few runs in a row, because short runs vary.
   static func timed(repeats: Int, _ body: () throws -> Answer) throws -> Outcome {
     var answer = Answer()
     let samples = try (0..<repeats).map { _ in try Measure.seconds { answer = try body() } }

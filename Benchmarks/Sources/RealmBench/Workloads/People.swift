@@ -1,22 +1,22 @@
-/// The object that every workload stores.
+/// The object that all workloads store.
 ///
-/// 104 bytes of content on average for a million: name 11.7, email 25.6, city 10.6, bio 29.9, numbers 26.
+/// A million of them have 104 bytes of content each on average: name 11.7, email 25.6, city 10.6, bio 29.9, numbers 26.
 struct Person {
   /// The primary key.
   var id: Int64
-  /// Two words of 500.
+  /// The name, of two words out of 500.
   var name: String
-  /// No two have the same; not indexed.
+  /// The email. No two Persons have the same one. It is not indexed.
   var email: String
-  /// 0 to 99.
+  /// The age, 0 to 99.
   var age: Int64
   var score: Double
   var active: Bool
-  /// Seconds since 1970.
+  /// The time of creation in seconds since 1970.
   var created: Int64
-  /// One of 1,000, indexed.
+  /// One of 1,000 cities. It is indexed.
   var city: String
-  /// Absent in half of them, else of about 60 characters.
+  /// A text of about 60 characters; nil in half of the Persons.
   var bio: String?
 }
 
@@ -37,7 +37,7 @@ struct SplitMix64 {
   /// A number in `0..<bound`.
   mutating func next(below bound: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(bound)).high) }
 
-  /// A number in `0..<1`, with all the bits of a fraction.
+  /// A number in `0..<1`, with all bits of its fraction random.
   mutating func nextFraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 }
 
@@ -105,15 +105,15 @@ struct PersonGenerator {
   }
 }
 
-/// The Persons of a bulk insert, handed out in batches, so that all of them never lie in memory at once.
+/// The Persons of a bulk insert in batches, so that they are never all in memory at once.
 struct PersonSource {
   private static let batch = 1_000
   private let ids: [UInt32]
   private var position = 0
   private var generator = PersonGenerator(seed: 42)
-  /// What making the batches took, and giving them back, which is no part of what an engine does.
+  /// The time for making and releasing the batches in seconds, which does not count as the engine's time.
   private(set) var seconds = 0.0
-  /// The one handed out last: it goes when the next is asked for.
+  /// The last batch that was returned. It is released when the next one is asked for.
   private var last: [Person] = []
 
   /// Persons with the ids `0..<count`, in an order that is as good as random.

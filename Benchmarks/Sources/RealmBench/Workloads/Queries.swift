@@ -1,37 +1,37 @@
-/// A Person in the file that queries are asked of, with what other workloads do not need.
+/// A Person in the file for queries, with properties that other workloads do not need.
 struct Member {
   var person: Person
-  /// 0 to 99, as good as random.
+  /// The rank, 0 to 99, as good as random.
   var rank: Int64
-  /// The name; in every tenth Person each e has an acute accent.
+  /// The name. In each tenth Person, each e has an acute accent.
   var accented: String
 }
 
-/// A human in the same file: the ages of the dogs, 0 to 4 of them, each 0 to 15 years old.
+/// A human in the same file, with the ages of 0 to 4 dogs. Each dog is 0 to 15 years old.
 struct Human {
   var name: String
   var dogs: [Int64]
 }
 
-/// What workloads on queries store and ask for: the same for all engines and in each round.
+/// The content and the questions of the workloads on queries. They are the same for all engines and in each round.
 struct QueryInputs {
-  /// How many Persons there are, all of them members.
+  /// The number of Persons, all of whom are members.
   let count: Int
-  /// Seconds since 1970, from the first to the last: about 1,000 Persons were created in each range.
+  /// Ranges of times in seconds since 1970. In each range about 1,000 Persons were created.
   let ranges: [ClosedRange<Int64>]
-  /// What names begin with: about 200 of a million for each.
+  /// Prefixes of names. About 200 of a million names begin with each of them.
   let prefixes: [String]
-  /// An age and a rank: a hundredth of all Persons have each of them.
+  /// Pairs of an age and a rank. A hundredth of all Persons have the age, and a hundredth have the rank.
   let pairs: [(age: Int64, rank: Int64)]
-  /// What one list of 170 has.
+  /// A tag that one of 170 lists has.
   let tag = "River"
   let part = "River"
-  /// Of other letters than the names have, and the same where these do not count.
+  /// A part in other letters than the names have. It is the same text if case and diacritics do not count.
   let foldedPart = "rïvér"
 
-  /// Objects with a list of three texts.
+  /// The number of objects with a list of three texts.
   var notes: Int { count / 5 }
-  /// Owners of dogs.
+  /// The number of owners of dogs.
   var humans: Int { count / 10 * 3 }
 
   private static let created: (first: Int64, seconds: Int) = (1_500_000_000, 200_000_000)
@@ -76,7 +76,7 @@ struct QueryInputs {
     for task in TaskSource(count: notes, people: count) { try body(task.tags) }
   }
 
-  /// Ten conditions in Realm's query language, and the same ones for SQLite.
+  /// Ten conditions in Realm's query language, and the same conditions for SQLite.
   static let conditions = """
     age > 20 AND age <= 80 AND rank != 7 AND rank IN {1, 2, 3} AND name BEGINSWITH "River" \
     AND title CONTAINS "de" AND id >= 1000 AND id < 900000 AND (age == 42 OR rank == 9)

@@ -1,14 +1,14 @@
-/// What Persons have to do: an object that links to another one, and holds a list.
+/// A task of a Person. It is an object with a link to another object and a list.
 struct Task {
   /// The primary key.
   var id: Int64
-  /// Three words of 500.
+  /// The title, of three words out of 500.
   var title: String
-  /// 0 to 9.
+  /// The priority, 0 to 9.
   var priority: Int64
   /// The id of a Person, who may have any number of tasks.
   var owner: Int64
-  /// Three words of 500.
+  /// The tags, three words out of 500.
   var tags: [String]
 }
 
@@ -19,7 +19,7 @@ struct TaskSource: Sequence, IteratorProtocol {
   private let people: Int
   private var made = 0
 
-  /// - Parameter people: how many Persons there are to own them.
+  /// - Parameter people: the number of Persons that can own tasks.
   init(count: Int, people: Int) {
     self.count = count
     self.people = people

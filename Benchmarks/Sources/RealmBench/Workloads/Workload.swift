@@ -1,22 +1,23 @@
-/// What is measured. Numbers name the same workload in every report of this project.
+/// The workloads. A number means the same workload in all reports of this project.
 enum Workload: String, CaseIterable {
-  /// Inserts all Persons in one durable transaction into a new file. Making the Persons is not part of the time.
-  /// Runs in a process of its own, which also tells how much anonymous memory it took at most.
+  /// Inserts all Persons in one durable transaction into a new file. Making the Persons is not part of the time. The
+  /// workload runs in a process of its own, which also reports the peak of its anonymous memory.
   case bulkInsert = "1"
-  /// Bytes of all of the engine's files for each Person, after the bulk insert and closing.
+  /// The bytes of all of the engine's files for each Person, after the bulk insert and closing.
   case fileSize = "2"
-  /// The same of a copy made as small as the engine can: VACUUM, MDB_CP_COMPACT. Where an engine can't, as it is.
+  /// The same bytes for a copy that is as small as the engine can make it: VACUUM, MDB_CP_COMPACT. If an engine can't
+  /// make one, it is the file as it is.
   case compactedSize = "2c"
-  /// A million lookups by primary key, at random, each reading name and age.
+  /// A million lookups by random primary keys. Each lookup reads name and age.
   case lookUp = "3"
-  /// The same, where an engine can be asked for many at once.
+  /// The same lookups by an engine that can be asked for many objects at once.
   case lookUpTogether = "3b"
-  /// Iterates all, reading name, age and score.
+  /// Iterates all Persons, reading name, age and score.
   case iterate = "4"
-  /// As 4, each name as a String of its own: what programs read, where 4 looks at the bytes. Of objects and records that
-  /// is 4.
+  /// Workload 4 with a String for each name, which is what programs read, while 4 reads the bytes. For objects and
+  /// records 4 does this already.
   case iterateStrings = "4s"
-  /// As 4, of a file that the page cache has nothing of, just opened.
+  /// Workload 4 on a file that was just opened and of which the page cache has nothing.
   case iterateEvicted = "4d"
   /// Counts age == 42. Age is not indexed.
   case countAge = "5"
@@ -26,61 +27,64 @@ enum Workload: String, CaseIterable {
   case countEmail = "7"
   /// Counts names that contain 'River'.
   case countNames = "8"
-  /// The same with A to Z taken for a to z.
+  /// The same count without a difference between A to Z and a to z.
   case countNamesIgnoringCase = "8b"
   /// Ten thousand counts of city == X. City is indexed.
   case countCities = "9"
-  /// Sorts all by age and name, and reads the first 100.
+  /// Sorts all Persons by age and name, and reads the first 100.
   case sort = "10"
-  /// The same with a limit of 100, where an engine takes one.
+  /// The same with a limit of 100, if an engine accepts one.
   case sortLimited = "10b"
   /// The sum of scores and the average of ages.
   case aggregate = "11"
-  /// Finds an active Person, the first that is met; half of them are. A thousand times.
+  /// Finds the first active Person that the engine meets, a thousand times. Half of the Persons are active.
   case firstActive = "Q1"
-  /// Reads the cities of the first 100 by city, which is indexed. A hundred times.
+  /// Reads the cities of the first 100 Persons by city, which is indexed, a hundred times.
   case firstByCity = "Q9"
-  /// Lists the Persons created in a range of an indexed date, 1,000 of them, and reads their names. A hundred times.
+  /// Lists the 1,000 Persons created in a range of an indexed date, and reads their names, a hundred times.
   case listRange = "Q2"
   /// The same range as two comparisons that are joined.
   case listRangeAsTwo = "Q2a"
-  /// Lists the Persons whose indexed name begins with a text, 200 of them, and reads their ages. A hundred times.
+  /// Lists the 200 Persons whose indexed name begins with a text, and reads their ages, a hundred times.
   case listPrefix = "Q3"
-  /// Lists the Persons of an indexed age, a hundredth of all, and reads nothing of them. A hundred times.
+  /// Lists the Persons of an indexed age, a hundredth of all, and reads nothing of them, a hundred times.
   case listOneIndex = "Q4s"
-  /// Lists the Persons of an indexed age and a rank that is not indexed, and reads their ids. A hundred times.
+  /// Lists the Persons of an indexed age and a rank that is not indexed, and reads their ids, a hundred times.
   case listIndexAndTest = "Q4x"
-  /// The same with a rank that is indexed: each condition alone holds of a hundredth of all.
+  /// The same with a rank that is indexed. Each of the two conditions alone is true for a hundredth of all Persons.
   case listTwoIndexes = "Q4"
-  /// Counts notes of which any tag is 'River': there are a fifth as many as Persons, each with a list of three.
+  /// Counts notes of which any tag is 'River'. There are a fifth as many notes as Persons, each with a list of three
+  /// tags.
   case countAnyTag = "Q5"
-  /// Counts humans with at least two dogs older than 5; there are three tenths as many as Persons, with 0 to 4 dogs each.
+  /// Counts humans with at least two dogs older than 5. There are three tenths as many humans as Persons, with 0 to 4
+  /// dogs each.
   case countSubquery = "Q6"
   /// Counts titles, which are names, that contain 'River'.
   case countTitles = "Q7p"
-  /// The same without regard to case and diacritics.
+  /// The same count without regard to case and diacritics.
   case countTitlesFolded = "Q7"
-  /// The same of titles of which a tenth have accents.
+  /// The same count in titles of which a tenth have accents.
   case countAccentsFolded = "Q7u"
-  /// Reads the text of ten conditions and makes it ready to be run.
+  /// Reads the text of ten conditions and prepares them for running.
   case prepareConditions = "Q11"
-  /// 3, 4, 8 and 11 by two threads at once, each with all of it.
+  /// Workloads 3, 4, 8 and 11 by two threads at once, each of which does all of it.
   case lookUpTwice = "3t"
   case iterateTwice = "4t"
   case countNamesTwice = "8t"
   case aggregateTwice = "11t"
-  /// Small durable commits, each setting the score of one Person at random, on the file as the bulk insert left it.
+  /// Small durable commits, each setting the score of one random Person, on the file as the bulk insert left it.
   case update = "12"
   /// Small durable commits, each adding one Person.
   case insert = "12b"
-  /// As 12, with commits that survive the death of the process: `.relaxed`, and SQLite's `synchronous=NORMAL`.
+  /// Workload 12 with commits that survive the death of the process: `.relaxed`, and SQLite's `synchronous=NORMAL`.
   case relaxedUpdate = "12n"
-  /// As 12, after 100,000 updates at random in relaxed commits of 100: the file of a program that has run for long.
+  /// Workload 12 after 100,000 random updates in relaxed commits of 100. The file is then like that of a program that
+  /// has run for a long time.
   case steadyUpdate = "12s"
-  /// As 12b, on that file.
+  /// Workload 12b on the file of workload 12s.
   case steadyInsert = "12bs"
-  /// Small durable commits of 8 threads at once, each updating Persons at random; an engine that has no group commit
-  /// has the changes that wait made in one transaction.
+  /// Small durable commits of 8 threads at once, each updating random Persons. For an engine without group commit, the
+  /// waiting changes are made in one transaction.
   case threads8 = "12g"
   /// The same with 32 threads.
   case threads32 = "12g32"
@@ -88,90 +92,90 @@ enum Workload: String, CaseIterable {
   case raiseScores = "13"
   /// Deletes the Persons who are not active, about half of them, in one durable transaction.
   case deleteInactive = "14"
-  /// Opens the file, closed before, and counts what is left.
+  /// Opens the file, which was closed before, and counts the remaining Persons.
   case open = "15"
   /// The same after a process that committed was killed with the file open.
   case openAfterKill = "15k"
-  /// As 15, a file of 1,000 Persons.
+  /// Workload 15 with a file of 1,000 Persons.
   case openSmall = "15s"
-  /// Reads the name of the owner of each Task; there are a fifth as many as Persons.
+  /// Reads the name of the owner of each Task. There are a fifth as many Tasks as Persons.
   case ownerNames = "16"
-  /// Counts the Tasks of each of some Persons, by id and at random.
+  /// Counts the Tasks of each of some random Persons, by their ids.
   case backlinks = "17"
   /// Counts Tasks whose owner is older than 90.
   case countByOwner = "18"
-  /// Size of all files with 100,000 records of 200 bytes, closed. Measured in the first round only, as are 20 and 20r:
-  /// they do not vary.
+  /// The size of all files with 100,000 records of 200 bytes, closed. It is measured in the first round only, like 20
+  /// and 20r, because they do not vary.
   case freshFile = "20f"
-  /// The same after 10,000 durable commits of one update each, while a reader goes on seeing what was before them.
+  /// The same size after 10,000 durable commits of one update each, while a reader stays on the version before them.
   case pinnedReader = "20"
-  /// The same after 100 more commits without the reader.
+  /// The same size after 100 more commits without the reader.
   case releasedReader = "20r"
-  /// As 20, with ten readers that begin one after another while the commits go on.
+  /// Workload 20 with ten readers that begin one after another while the commits go on.
   case pinnedReaders = "20b"
-  /// Size of a file of 1,000 records of 700 bytes after as many commits, without a reader.
+  /// The size of a file of 1,000 records of 700 bytes after as many commits as in workload 20, without a reader.
   case smallFile = "20k"
   /// 10,000 small durable commits of one process to a file of 1 GiB.
   case oneProcess = "20a"
-  /// The same of two processes in turns, while a third one holds a reader of the file as it was.
+  /// The same commits by two processes in turns, while a third process holds a reader of the version before them.
   case processes = "20p"
-  /// Counts Persons whose id, the primary key, is one of 10,000 values.
+  /// Counts the Persons whose id, the primary key, is one of 10,000 values.
   case countIDs = "21a"
-  /// Counts Persons whose age, not indexed, is one of 10,000 values.
+  /// Counts the Persons whose age, which is not indexed, is one of 10,000 values.
   case countAges = "21b"
-  /// What a commit of one update changed, asked by comparing the version before it with the one after it.
+  /// Finds what a commit of one update changed, by comparing the versions before and after it.
   case changeSet = "22"
-  /// What a row costs in a table that grows to 10,000,000 rows with ascending primary keys, in durable commits of 10,000:
-  /// of the first million, and of the tenth.
+  /// The cost of a row in a table that grows to 10,000,000 rows with ascending primary keys, in durable commits of
+  /// 10,000: of the first million, and of the tenth.
   case ascendingKeys = "F1"
   case ascendingKeysLater = "F1x"
   /// The same with random UUIDs.
   case uuidKeys = "F2"
   case uuidKeysLater = "F2x"
-  /// What a row costs of 100,000, of 1,000,000 and of 10,000,000 in one durable transaction, with whole numbers at random
-  /// as primary keys.
+  /// The cost of a row of 100,000, of 1,000,000 and of 10,000,000 rows in one durable transaction, with integers in
+  /// random order as primary keys.
   case scrambledFew = "F3s"
   case scrambled = "F3"
   case scrambledMany = "F3x"
-  /// The phases of redb's benchmark on one file of keys of 24 bytes and values of 150, in its order. A bulk load of
-  /// 5,000,000 pairs in one durable transaction.
+  /// The phases of redb's benchmark, in its order, on one file of keys of 24 bytes and values of 150 bytes. This phase
+  /// is a bulk load of 5,000,000 pairs in one durable transaction.
   case loadPairs = "K1"
   /// 1,000 durable commits of one pair each.
   case singlePairs = "K2"
   /// 100 durable commits of 1,000 pairs each.
   case pairBatches = "K3"
-  /// 50,000 relaxed commits of one pair each; LMDB's do not keep its file sound through a loss of power.
+  /// 50,000 relaxed commits of one pair each. Those of LMDB do not keep its file sound through a loss of power.
   case relaxedPairs = "K4"
-  /// 1,000,000 reads of values by keys at random.
+  /// 1,000,000 reads of values by random keys.
   case readPairs = "K5"
-  /// 500,000 reads of 10 pairs from a key at random on.
+  /// 500,000 reads of 10 pairs, each beginning at a random key.
   case scanPairs = "K6"
-  /// As K5, the reads shared out to 4 and to 32 threads.
+  /// Workload K5 with the reads distributed to 4 and to 32 threads.
   case readPairs4 = "K7"
   case readPairs32 = "K7b"
   /// Removes half of the pairs, in one durable transaction.
   case removePairs = "K8"
-  /// Size of all files then; and compacted.
+  /// The size of all files after that, and the size after compaction.
   case pairFile = "K9"
   case pairFileCompacted = "K9c"
-  /// Relaxed commits, each setting the number of an owner at random, one of whom has a list of 1,000,000 whole numbers.
+  /// Relaxed commits, each setting the number of a random owner. One owner has a list of 1,000,000 integers.
   case listOwnerUpdate = "C0"
-  /// Relaxed commits, each adding an element behind the long list.
+  /// Relaxed commits, each appending an element to the long list.
   case listAppend = "C1"
-  /// The same, each inserting an element into it at random.
+  /// Relaxed commits, each inserting an element at a random place of the long list.
   case listInsert = "C2"
-  /// The same, each removing an element of it at random.
+  /// Relaxed commits, each removing a random element of the long list.
   case listRemove = "C2r"
-  /// C0 to C2r of a list of 1,000,000 links to objects.
+  /// Workloads C0 to C2r with a list of 1,000,000 links to objects.
   case linkOwnerUpdate = "C3u"
   case linkAppend = "C3"
   case linkInsert = "C3i"
   case linkRemove = "C3r"
-  /// Reads elements of the long list of numbers at random.
+  /// Reads random elements of the long list of numbers.
   case listRead = "C4"
-  /// Reads all its elements in order.
+  /// Reads all elements of that list in order.
   case listIterate = "C5"
-  /// Adds 1,000,000 numbers behind a list in one durable transaction: together, and one by one.
+  /// Appends 1,000,000 numbers to a list in one durable transaction, by one call and by one call for each.
   case listAppendTogether = "C6"
   case listAppendEach = "C6e"
   /// Asks a set of 1,000,000 texts for texts that it has, and a map for the numbers of its keys.
@@ -181,28 +185,30 @@ enum Workload: String, CaseIterable {
   case listRemoveFirst = "C8"
   /// Inserts 100,000 objects with a list of three texts each in one durable transaction.
   case shortLists = "C9"
-  /// Reads all their texts.
+  /// Reads all texts of these lists.
   case iterateShortLists = "C9i"
-  /// Bytes of all files then, closed, for each of these objects.
+  /// The bytes of all files after that, closed, for each of these objects.
   case shortListFile = "C9f"
-  /// Deletes 1,000 objects that the long list of links holds, in one durable transaction: together, and one by one.
+  /// Deletes 1,000 objects that the long list of links contains, in one durable transaction, by one call and one by
+  /// one.
   case deleteListed = "C10"
   case deleteListedEach = "C10e"
-  /// As 12b, with relaxed commits: without a recorder, and with one that keeps each change with what stood before it.
+  /// Workload 12b with relaxed commits, without a recorder, and with one that keeps each change with the values before
+  /// it.
   case plainInsert = "D1p"
   case recordedInsert = "D1"
-  /// As 1, in the process of the others: without a recorder, and with one.
+  /// Workload 1 in the process of the other workloads, without a recorder and with one.
   case plainBulkInsert = "D2p"
   case recordedBulkInsert = "D2"
-  /// Finds the objects that differ between two versions of a file, 1,000 of all, with their values.
+  /// Finds the 1,000 objects that differ between two versions of a file, with their values.
   case diffVersions = "D3"
-  /// The same as changes of rows, which can be applied and undone.
+  /// Finds the same differences as changes of rows, which can be applied and undone.
   case rowChanges = "D3c"
-  /// The same as objects and properties of a change feed, without the commit that moves its token.
+  /// Finds the same differences as objects and properties of a change feed, without the commit that moves its token.
   case feedChanges = "D5"
-  /// Finds them between two files that were made apart, with the same Persons in the same order.
+  /// Finds such differences between two files that were made separately, with the same Persons in the same order.
   case diffFiles = "D4"
-  /// Compares two files that hold the same Persons, added in another order.
+  /// Compares two files with the same Persons, which were added in different orders.
   case diffFilesInOtherOrder = "D4o"
 
   var title: String {
@@ -317,8 +323,8 @@ enum Workload: String, CaseIterable {
     }
   }
 
-  /// Those that run on the open file, in this order: what a workload finds does not depend on which others were chosen,
-  /// but for the few thousand changes of those before it.
+  /// The workloads on the open file, in this order. The state that a workload finds does not depend on which others
+  /// were chosen, except for the few thousand changes of those before it.
   static let onOpenFile: [Workload] = [
     .lookUp, .lookUpTogether, .iterate, .iterateStrings, .countAge, .countActive, .countEmail, .countNames,
     .countNamesIgnoringCase,
@@ -328,7 +334,7 @@ enum Workload: String, CaseIterable {
     .threads8, .threads32, .changeSet, .raiseScores, .deleteInactive,
   ]
 
-  /// Those on the file of Persons, or about it.
+  /// The workloads on the file of Persons, or about it.
   static let onPeople = Set(onOpenFile).union(opening).union([
     .bulkInsert, .fileSize, .compactedSize, .iterateEvicted,
   ])
@@ -365,7 +371,8 @@ enum Workload: String, CaseIterable {
   ]
   static let differences: Set<Workload> = [.diffVersions, .rowChanges, .diffFiles, .diffFilesInOtherOrder]
   static let lookups: Set<Workload> = [.setContains, .mapValue]
-  /// Those that only run when they are named: sets and maps are read whole as yet, which takes too long a million times.
+  /// The workloads that run only if they are named. Sets and maps are still read as a whole, which takes too long a
+  /// million times.
   static let onRequest = lookups
 
   static func onLists(_ kind: Lists.Kind) -> Set<Workload> {

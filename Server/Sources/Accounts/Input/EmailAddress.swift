@@ -2,19 +2,20 @@ import Foundation
 
 /// An e-mail address in the form in which it is stored and compared.
 package struct EmailAddress: Sendable, Equatable {
-  /// Without space around it, and with small letters for A to Z. The same characters always have the same
+  /// The address without space around it, and with small letters for A to Z. The same characters always have the same
   /// bytes.
   package let text: String
 
-  /// The most bytes of an address, which mail servers accept.
+  /// The greatest number of bytes of an address, because mail servers accept no longer ones.
   static let longest = 254
   /// Characters that have a meaning in the headers of mail, so that an address with one could name several
   /// recipients.
   private static let special = Set("()<>[]:;,\\\"".unicodeScalars)
 
-  /// - Throws: `AccountError.Code.invalidParameter` for what is no address. The message does not repeat it.
+  /// - Throws: `AccountError.Code.invalidParameter` for a text that is not an address. The message does not repeat the
+  ///   text.
   package init(_ raw: String) throws {
-    // Its length is looked at first, so that a text of any length costs little.
+    // The length is checked first, so that a text of any length costs little.
     guard raw.utf8.count <= 4 * Self.longest else { throw Self.refusal }
     let composed = raw.trimmingCharacters(in: .whitespacesAndNewlines).precomposedStringWithCanonicalMapping
     let lowered = composed.utf8.map { byte in
@@ -29,8 +30,8 @@ package struct EmailAddress: Sendable, Equatable {
     .invalidParameter,
     "The e-mail address is not valid. Use one such as name@example.com, of 254 bytes at most.")
 
-  /// There is one @ with something on both sides, and nothing that could change how a message is delivered.
-  /// Whether the address exists is told by confirming it.
+  /// Whether a text has one @ with something on both sides, and nothing that could change how a message is delivered.
+  /// Only a confirmation shows whether the address exists.
   private static func isAddress(_ text: String) -> Bool {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty, parts[0].utf8.count <= 64 else {

@@ -1,12 +1,12 @@
 import Foundation
 import RealmInterchange
 
-/// What texts from outside may be.
+/// The checks of texts from outside.
 package enum Texts {
-  /// The most characters of a name.
+  /// The greatest number of characters of a name.
   static let longestName = 128
 
-  /// Whether a text is an id of this server: 24 hexadecimal digits, the small letters among them.
+  /// Whether a text is an id of this server: 24 hexadecimal digits, with small letters.
   package static func isID(_ text: String) -> Bool {
     text.utf8.count == 24
       && text.utf8.allSatisfy { digit in
@@ -15,7 +15,7 @@ package enum Texts {
       }
   }
 
-  /// Whether a text may be the id of an app. It needs no escaping in JSON.
+  /// Whether a text may be the id of an app. Such a text needs no escapes in JSON.
   static func isAppID(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count)
       && text.unicodeScalars.allSatisfy { scalar in
@@ -26,7 +26,7 @@ package enum Texts {
       }
   }
 
-  /// - Parameter thing: what has the name, to be told in the error.
+  /// - Parameter thing: the thing that has the name, for the error.
   /// - Throws: `AccountError.Code.invalidParameter`.
   package static func checkName(_ name: String, of thing: String) throws {
     guard name.utf8.count <= 4 * longestName, (1...longestName).contains(name.unicodeScalars.count),
@@ -38,7 +38,7 @@ package enum Texts {
     }
   }
 
-  /// Whether a character is no control character, and none that changes how others are shown.
+  /// Whether a character is neither a control character nor a character that changes how others are shown.
   package static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
@@ -46,8 +46,7 @@ package enum Texts {
     }
   }
 
-  /// The beginning of a text that comes from outside, with dots for what can't be shown, to be told in an
-  /// error.
+  /// The beginning of a text that comes from outside, with dots in place of what can't be shown, for an error.
   package static func printable(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(64) { shown.append(isVisible(scalar) ? scalar : ".") }
@@ -56,17 +55,17 @@ package enum Texts {
 
   /// Checks the text of custom data, which is put into tokens as it is.
   ///
-  /// - Throws: `AccountError.Code.invalidParameter` for what is no JSON object, or is too long.
+  /// - Throws: `AccountError.Code.invalidParameter` for a text that is not a JSON object, or is too long.
   package static func checkObject(_ json: String) throws {
     guard json.utf8.count <= Accounts.Bounds.customData else {
       throw AccountError(
         .invalidParameter, "The custom data is too long. It may have \(Accounts.Bounds.customData) bytes.")
     }
-    // A parser may accept a byte order mark, which must not stand in a token.
+    // A parser may accept a byte order mark, which must not be in a token.
     let space = Set(" \t\r\n".utf8)
     let first = json.utf8.first { !space.contains($0) }
     let last = json.utf8.last { !space.contains($0) }
-    // Parsers have a limit of depth, and in a token the data stands deeper.
+    // Parsers have a limit of depth, and the data is deeper inside a token, so it is parsed within two lists.
     guard first == UInt8(ascii: "{"), last == UInt8(ascii: "}"), parsed(json) is [String: Any],
       parsed("[[\(json)]]") != nil
     else {

@@ -1,16 +1,17 @@
 import Foundation
 
-/// Runs a command for each message, which gets the JSON of `Message.json()` as its standard input. What it
-/// prints is lost; what it complains of goes to the standard error output of the server.
+/// Runs a command for each message. The command gets the JSON of `Message.json()` as its standard input. Its standard
+/// output is lost. Its standard error goes to that of the server.
 public struct CommandMessenger: Messenger {
   private let program: URL
   private let arguments: [String]
   private let timeLimit: Duration
 
   /// - Parameters:
-  ///   - command: the absolute path of the program, and its arguments. No shell takes them apart.
-  ///   - timeLimit: how long the command may take. Then it is told to end, and killed two seconds later.
-  /// - Throws: `AccountError.Code.invalidParameter` for a command without an absolute path.
+  ///   - command: the absolute path of the program, and its arguments. No shell is used.
+  ///   - timeLimit: the time that the command may take. After it the command is told to end, and is killed two seconds
+  ///     later.
+  /// - Throws: `AccountError.Code.invalidParameter` for a command without an absolute path, or with a zero byte.
   public init(command: [String], timeLimit: Duration = .seconds(10)) throws {
     guard let path = command.first, path.hasPrefix("/"),
       !command.contains(where: { $0.utf8.contains(0) })
@@ -25,7 +26,7 @@ public struct CommandMessenger: Messenger {
 
   /// Runs the command, and returns when it has ended.
   ///
-  /// - Throws: `AccountError.Code.serviceUnavailable` where it could not be started, did not end in time, or
+  /// - Throws: `AccountError.Code.serviceUnavailable` if the command could not be started, did not end in time, or
   ///   ended with another status than 0.
   public func deliver(_ message: Message) async throws {
     let (ends, end) = AsyncStream.makeStream(of: Bool.self)
@@ -39,7 +40,8 @@ public struct CommandMessenger: Messenger {
       try await Task.sleep(for: .seconds(2))
       running.kill()
     }
-    // In a task of its own: a caller who is cancelled would else leave the command without a limit.
+    // The end is awaited in a task of its own. Otherwise a caller that is cancelled would leave the command without a
+    // time limit.
     let isSuccess = await Task {
       for await isSuccess in ends { return isSuccess }
       return false
@@ -53,17 +55,17 @@ public struct CommandMessenger: Messenger {
 
 /// A command that was started.
 private final class RunningCommand: @unchecked Sendable {
-  // Sendable: after it was started, the process is only asked whether it runs, and sent signals.
+  // This is Sendable because a process that was started is only asked whether it runs, and sent signals.
   private let process = Process()
 
-  /// - Parameter whenEnded: is called once when it has ended, with whether it succeeded.
+  /// - Parameter whenEnded: called once when the command has ended. It is told whether the command has succeeded.
   init(
     _ program: URL, _ arguments: [String], input: Data, whenEnded: @escaping @Sendable (Bool) -> Void
   ) throws {
     process.executableURL = program
     process.arguments = arguments
-    // All of the input is in the pipe before the command starts: a message is smaller than any pipe. Somebody
-    // who writes to a command that has ended would get a signal that ends the server.
+    // All of the input is in the pipe before the command starts, because a message is smaller than any pipe. A write to
+    // a command that has ended would raise a signal that ends the server.
     let pipe = Pipe()
     try pipe.fileHandleForWriting.write(contentsOf: input)
     try pipe.fileHandleForWriting.close()
@@ -80,12 +82,12 @@ private final class RunningCommand: @unchecked Sendable {
     try? pipe.fileHandleForReading.close()
   }
 
-  /// Tells it to end.
+  /// Tells the command to end.
   func end() { if process.isRunning { process.terminate() } }
 
-  /// Ends it, whatever it does.
+  /// Ends the command, whatever it does.
   func kill() { if process.isRunning { sendKill(to: process.processIdentifier) } }
 }
 
-// In a class that has a function of this name, the system's is out of reach.
+// A class that has a function of this name can't call the system's function, so this is outside.
 private func sendKill(to process: Int32) { kill(process, SIGKILL) }

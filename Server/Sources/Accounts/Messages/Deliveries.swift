@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Counts messages that are being sent, so that there are never too many, and closing can wait for them.
+/// Counts the messages that are being sent, so that there are never too many, and so that closing can wait for them.
 final class Deliveries: Sendable {
   private struct State {
     var running = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// How many are sent at a time.
+  /// The greatest number of messages that are sent at a time.
   static let most = 32
   private let state = Mutex(State())
 
-  /// - Throws: `AccountError.Code.serviceUnavailable` where too many are being sent.
+  /// - Throws: `AccountError.Code.serviceUnavailable` if too many are being sent.
   func begin() throws {
     let isAllowed = state.withLock { state -> Bool in
       guard state.running < Self.most else { return false }
@@ -33,7 +33,7 @@ final class Deliveries: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Returns when none is being sent.
+  /// Returns when no message is being sent.
   func settle() async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let isSettled = state.withLock { state -> Bool in

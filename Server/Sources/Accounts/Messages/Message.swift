@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is to be told to a user by mail, so that the user proves to read it.
+/// A message to a user by mail. By its token the user proves to read the mail.
 public struct Message: Sendable, Equatable, Encodable, CustomStringConvertible {
   /// What the message is for.
   public enum Kind: String, Sendable, Encodable {
@@ -20,10 +20,10 @@ public struct Message: Sendable, Equatable, Encodable, CustomStringConvertible {
   public let userID: String
   /// The secret that the user gives back. It works once.
   public let token: String
-  /// What the user gives back together with the token.
+  /// The id of the token, which the user gives back together with the token.
   public let tokenID: String
 
-  /// A message with all that it tells.
+  /// Makes a message.
   public init(kind: Kind, app: String, email: String, userID: String, token: String, tokenID: String) {
     self.kind = kind
     self.app = app
@@ -39,24 +39,24 @@ public struct Message: Sendable, Equatable, Encodable, CustomStringConvertible {
     case tokenID = "tokenId"
   }
 
-  /// A JSON object in UTF-8: `kind`, `app`, `email`, `userId`, `token` and `tokenId`, all of them texts.
+  /// The message as a JSON object in UTF-8: `kind`, `app`, `email`, `userId`, `token` and `tokenId`, all of them texts.
   ///
-  /// - Throws: what `JSONEncoder` throws.
+  /// - Throws: the errors of `JSONEncoder`.
   public func json() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return try encoder.encode(self)
   }
 
-  /// Without the token, so that it gets into no log.
+  /// A text without the token, so that no token gets into a log.
   public var description: String { "message of the kind \(kind.rawValue) to the user \(userID)" }
 }
 
 /// Delivers messages to users.
 public protocol Messenger: Sendable {
-  /// Delivers a message, or hands it over to who does.
+  /// Delivers a message, or hands it over for delivery.
   ///
-  /// - Throws: any error where that was not possible. It is reported by `Accounts.Options.report`, and holds
-  ///   no token.
+  /// - Throws: any error if that was not possible. The error is reported by `Accounts.Options.report`, and must not
+  ///   contain the token.
   func deliver(_ message: Message) async throws
 }

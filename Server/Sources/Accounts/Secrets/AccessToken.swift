@@ -1,13 +1,13 @@
 import Foundation
 import RealmInterchange
 
-/// What an access token says. Times are in seconds since 1970.
+/// The claims of an access token. Times are in seconds since 1970.
 package struct AccessClaims: Sendable, Equatable, Decodable {
   /// The id of the app.
   package let app: String
-  /// When it expires.
+  /// The time at which the token expires.
   package let exp: Int
-  /// When it was made.
+  /// The time at which the token was made.
   package let iat: Int
   /// The id of the session.
   package let sid: String
@@ -17,7 +17,7 @@ package struct AccessClaims: Sendable, Equatable, Decodable {
 
 /// JSON Web Tokens, signed with Ed25519 (RFC 7515, RFC 8037).
 package enum AccessToken {
-  /// Longer than any that this server makes.
+  /// The greatest size of a token in bytes. No token of this server is longer.
   private static let longest = 16 << 10
 
   /// The text of a token.
@@ -34,7 +34,7 @@ package enum AccessToken {
     return signed + "." + Base64URL.text(of: Sodium.signature(of: Array(signed.utf8), by: key.secret))
   }
 
-  /// What a token says, where it is valid. No part of it is read as JSON before the signature has proved that
+  /// The claims of a token, if the token is valid. No part of it is read as JSON before the signature has proved that
   /// this server wrote it.
   ///
   /// - Throws: `AccountError.Code.invalidSession`.

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Attempts by their keys, such as accounts, within some time. It holds a bounded number of keys, and of
-/// times for each.
+/// Counts attempts within some time by keys, such as accounts. It holds a limited number of keys, and of times for each
+/// key.
 struct Attempts: Sendable {
-  /// How many are allowed within that time.
+  /// The greatest number of attempts of a key within that time.
   let most: Int
   /// The time within which they are counted, in seconds.
   let seconds: TimeInterval
-  /// How many keys are held at most.
+  /// The greatest number of keys that are held.
   let capacity: Int
   private var times: [String: [Date]] = [:]
 
@@ -18,11 +18,11 @@ struct Attempts: Sendable {
     self.capacity = max(1, capacity)
   }
 
-  /// How many keys are held.
+  /// The number of keys that are held.
   var count: Int { times.count }
 
-  /// Counts an attempt; false where it is one too many, which is not counted: so a limit ends when its oldest
-  /// attempt is old.
+  /// Counts an attempt. If it is one too many, it is not counted and the result is false. So a limit ends when its
+  /// oldest attempt is old.
   mutating func add(_ key: String, _ now: Date) -> Bool {
     let recent = (times[key] ?? []).filter { now.timeIntervalSince($0) < seconds }
     guard recent.count < most else { return false }
@@ -31,7 +31,7 @@ struct Attempts: Sendable {
     return true
   }
 
-  /// Forgets an attempt of that time.
+  /// Forgets an attempt that was made at a time.
   mutating func takeBack(_ key: String, _ time: Date) {
     guard var known = times[key], let place = known.firstIndex(of: time) else { return }
     known.remove(at: place)
@@ -44,7 +44,8 @@ struct Attempts: Sendable {
   private mutating func makeRoom(_ now: Date) {
     times = times.filter { _, times in times.contains { now.timeIntervalSince($0) < seconds } }
     guard times.count >= capacity else { return }
-    // Those whose last attempt is the longest ago go. Several at a time, so that this is seldom done.
+    // The keys whose last attempt is the longest ago are removed. Several are removed at a time, so that this happens
+    // seldom.
     let oldest = times.sorted { ($0.value.last ?? .distantPast) < ($1.value.last ?? .distantPast) }
     for (key, _) in oldest.prefix(max(1, capacity / 4)) { times[key] = nil }
   }
@@ -64,9 +65,9 @@ final class AttemptCounter: Sendable {
     var addresses: Attempts
   }
 
-  /// So many accounts and so many addresses are known at most.
+  /// The greatest number of accounts, and of addresses, that are held.
   private static let capacity = 16_384
-  /// Longer addresses of clients are cut.
+  /// The greatest size of a client's address in bytes. Longer addresses are cut.
   private static let longestAddress = 128
 
   private let state: Mutex<State>
@@ -80,7 +81,7 @@ final class AttemptCounter: Sendable {
 
   /// Counts an attempt.
   ///
-  /// - Parameter account: nil where the attempt is at no account that is known; then the address counts
+  /// - Parameter account: the account of the attempt; nil if it is not known. Then the attempt counts for the address
   ///   alone.
   /// - Throws: `AccountError.Code.tooManyRequests`.
   func begin(account: String?, address: String, _ now: Date) throws -> Attempt {
@@ -97,7 +98,7 @@ final class AttemptCounter: Sendable {
     return Attempt(account: account, address: address, time: now)
   }
 
-  /// Forgets an attempt, as it succeeded or was not decided.
+  /// Forgets an attempt, because it succeeded or was not decided.
   func takeBack(_ attempt: Attempt) {
     state.withLock { state in
       state.addresses.takeBack(attempt.address, attempt.time)
@@ -105,6 +106,6 @@ final class AttemptCounter: Sendable {
     }
   }
 
-  /// Forgets all attempts at an account, whose owner has proved to be one.
+  /// Forgets all attempts at an account, because its owner has proved to be the owner.
   func forget(account: String) { state.withLock { $0.accounts.forget(account) } }
 }

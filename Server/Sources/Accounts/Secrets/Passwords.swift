@@ -1,21 +1,21 @@
 import Dispatch
 import Synchronization
 
-/// What one hash of a password costs who makes it, and who guesses.
+/// The cost of one hash of a password, both for the server and for somebody who guesses passwords.
 struct PasswordCost: Sendable {
-  /// How often the memory is gone over.
+  /// The number of passes over the memory.
   var operations: UInt64
-  /// Bytes of memory.
+  /// The number of bytes of memory.
   var memory: Int
 
-  /// 3 times 64 MiB: about a tenth of a second.
+  /// 3 passes over 64 MiB. They take about a tenth of a second.
   static let standard = PasswordCost(operations: 3, memory: 64 << 20)
-  /// The least that libsodium takes, for tests.
+  /// The least cost that libsodium accepts, for tests.
   static let least = PasswordCost(operations: 1, memory: 8192)
 }
 
-/// Hashes passwords on threads of its own: a few at a time, as each needs much memory and a processor, and
-/// with a queue that can't grow without end.
+/// Hashes passwords on threads of its own. It hashes a few at a time, because each needs much memory and a processor.
+/// The queue of those that wait has a limit.
 final class Passwords: Sendable {
   typealias Job = @Sendable () -> Void
 
@@ -24,9 +24,9 @@ final class Passwords: Sendable {
     var waiting: [Job] = []
   }
 
-  /// How many are hashed at a time.
+  /// The number of passwords that are hashed at a time.
   static let workers = 2
-  /// How many wait at most.
+  /// The greatest number of passwords that wait.
   static let places = 64
 
   private let cost: PasswordCost
@@ -35,27 +35,27 @@ final class Passwords: Sendable {
 
   init(cost: PasswordCost) { self.cost = cost }
 
-  /// The hash of a password, to be stored.
+  /// Returns the hash of a password in the form in which it is stored.
   ///
-  /// - Throws: `AccountError.Code.serviceUnavailable` where too many wait, or memory is short.
+  /// - Throws: `AccountError.Code.serviceUnavailable` if too many wait, or there is not enough memory.
   func hash(_ password: Password) async throws -> String {
     let hash = try await run { [cost] in Sodium.passwordHash(password, cost) }
     guard let hash else { throw Self.noMemory }
     return hash
   }
 
-  /// Whether a hash is that of a password.
+  /// Whether a stored hash is that of a password.
   ///
-  /// - Throws: `AccountError.Code.serviceUnavailable` where too many wait, or memory is short.
+  /// - Throws: `AccountError.Code.serviceUnavailable` if too many wait, or there is not enough memory.
   func matches(_ password: Password, _ hash: String) async throws -> Bool {
     let isRight = try await run { Sodium.isPassword(password, of: hash) }
     guard let isRight else { throw Self.noMemory }
     return isRight
   }
 
-  /// Runs work on one of the threads when it is its turn.
+  /// Runs work on one of the threads when its turn comes.
   ///
-  /// - Throws: `AccountError.Code.serviceUnavailable` where too many wait.
+  /// - Throws: `AccountError.Code.serviceUnavailable` if too many wait.
   func run<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async throws -> Answer {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Answer, any Error>) in
       let isTaken = take { continuation.resume(returning: work()) }
@@ -65,7 +65,7 @@ final class Passwords: Sendable {
 
   private enum Place { case runs, waits, none }
 
-  /// False where there is no place for a job.
+  /// Takes in a job. Returns false if there is no place for it.
   private func take(_ job: @escaping Job) -> Bool {
     let place = state.withLock { state -> Place in
       if state.running < Self.workers {

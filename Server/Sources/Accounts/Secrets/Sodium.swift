@@ -1,9 +1,9 @@
 import CRealmSodium
 import Foundation
 
-/// What is used of libsodium.
+/// The functions of libsodium that the accounts use.
 package enum Sodium {
-  /// It has started. Nothing else here may be called before this was asked, and where it is false.
+  /// True if libsodium has started. Nothing else here may be called before this was read, or if it is false.
   package static let isReady = sodium_init() >= 0
 
   static let secretKeyLength = 64
@@ -41,8 +41,8 @@ package enum Sodium {
     return signature
   }
 
-  /// Whether a signature is one of the message, by the owner of the public key. Bytes of other lengths are
-  /// none.
+  /// Whether a signature of a message is by the owner of a public key. A signature or key of another length is not
+  /// valid.
   static func isSignature(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
     guard signature.count == signatureLength, publicKey.count == publicKeyLength else { return false }
     return crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0
@@ -50,8 +50,7 @@ package enum Sodium {
 
   // MARK: - Passwords
 
-  /// The Argon2id hash of a password with its salt and what it costs, as a text; nil where there is not
-  /// enough memory.
+  /// The Argon2id hash of a password with its salt and its cost, as a text; nil if there is not enough memory.
   static func passwordHash(_ password: Password, _ cost: PasswordCost) -> String? {
     var text = [CChar](repeating: 0, count: crypto_pwhash_strbytes())
     let length = UInt64(password.text.utf8.count)
@@ -61,9 +60,10 @@ package enum Sodium {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
   }
 
-  /// Whether a hash is that of a password; nil where there is not enough memory to tell.
+  /// Whether a hash is that of a password; nil if there is not enough memory to tell.
   static func isPassword(_ password: Password, of hash: String) -> Bool? {
-    // libsodium answers the same for a wrong password and for want of memory; the error number tells which.
+    // libsodium returns the same for a wrong password and for a lack of memory. The error number tells which of them it
+    // is.
     errno = 0
     if crypto_pwhash_str_verify(hash, password.text, UInt64(password.text.utf8.count)) == 0 { return true }
     return errno == ENOMEM ? nil : false

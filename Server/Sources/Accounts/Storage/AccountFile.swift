@@ -2,18 +2,18 @@ import Dispatch
 import Foundation
 import RealmSwift
 
-/// The realm file of accounts, which belongs to one serial queue. Objects never leave that queue; values do.
+/// The realm file of accounts. It belongs to one serial queue. Objects never leave that queue; values do.
 final class AccountFile: Sendable {
   private let configuration: Realm.Configuration
   private let queue = DispatchQueue(label: "realm-server.accounts")
   /// Copies are made here, so that nobody waits for them.
   private let copying = DispatchQueue(label: "realm-server.accounts.copy")
-  /// Nil before it is opened and after it was closed. Only code on `queue` touches it.
+  /// The open realm; nil before it is opened and after it was closed. Only code on `queue` uses it.
   private nonisolated(unsafe) var realm: Realm?
 
-  /// Makes the file where there is none.
+  /// Makes the file if it does not exist.
   ///
-  /// - Parameter key: 64 bytes, or nil.
+  /// - Parameter key: 64 bytes; nil for a file that is not encrypted.
   init(_ url: URL, encryptionKey key: Data?) throws {
     configuration = Realm.Configuration(
       fileURL: url, encryptionKey: key, schemaVersion: 1,
@@ -40,9 +40,9 @@ final class AccountFile: Sendable {
     }
   }
 
-  /// Calls `body` on the file's queue with what is stored now.
+  /// Calls `body` on the file's queue with the newest stored records.
   ///
-  /// - Throws: what `body` throws; `AccountError.Code.serviceUnavailable` where the file is closed.
+  /// - Throws: the errors of `body`; `AccountError.Code.serviceUnavailable` if the file is closed.
   func perform<Answer: Sendable>(
     _ body: @escaping @Sendable (Records) throws -> Answer
   ) async throws -> Answer {

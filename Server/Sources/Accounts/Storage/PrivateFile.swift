@@ -12,8 +12,8 @@ import Foundation
 enum PrivateFile {
   private static let mode: mode_t = 0o600
 
-  /// Makes an empty file where there is none, and takes rights away from others where there is one. It has
-  /// these rights from its first moment on, so that nobody opens it before.
+  /// Makes an empty file if it does not exist, and takes rights away from others if it does. A new file has these
+  /// rights from its first moment on, so that nobody can open it before.
   ///
   /// - Throws: `AccountError.Code.internalServerError`.
   static func make(at path: String) throws {
@@ -34,7 +34,7 @@ enum PrivateFile {
     guard chmod(path, mode) == 0 else { throw failure("can't be kept from others", path, errno) }
   }
 
-  /// It is told to who starts the server.
+  /// The error for a failure. The person who starts the server sees it.
   private static func failure(_ what: String, _ path: String, _ number: Int32) -> AccountError {
     AccountError(
       .internalServerError,

@@ -8,7 +8,7 @@ extension Records {
     realm.objects(StoredAPIKey.self).where { $0.secretHash == secretHash }.first
   }
 
-  /// The user, where it may have keys.
+  /// The user with an id, if the user may have keys.
   ///
   /// - Throws: `AccountError`: `.userNotFound`; `.userDisabled`; `.authError`.
   func keyOwner(_ id: String) throws -> StoredUser {
@@ -28,7 +28,7 @@ extension Records {
         .sorted(by: \.id))
   }
 
-  /// - Throws: `AccountError`: `.valueNotFound`; as of `keyOwner(_:)`.
+  /// - Throws: `AccountError`: `.valueNotFound`; the errors of `keyOwner(_:)`.
   func key(_ id: String, of userID: String) throws -> StoredAPIKey {
     let user = try keyOwner(userID)
     guard Texts.isID(id), let key = realm.object(ofType: StoredAPIKey.self, forPrimaryKey: id),
@@ -76,18 +76,18 @@ extension Records {
 
   // MARK: - Keys that sign tokens
 
-  /// When the last token has expired that a key has signed.
+  /// The time at which the last token has expired that a key has signed.
   static func end(ofTokensUntil retired: Date) -> Date {
     retired + TimeInterval(Accounts.Bounds.accessTokenLifetime + Accounts.Bounds.clockSkew)
   }
 
-  /// The keys that are stored, and the first one where there is none. Begins a write transaction itself.
+  /// The keys that sign tokens. If none is stored, it makes the first one, in a write transaction of its own.
   func openKeys(_ now: Date) throws -> KeyRing {
     if realm.objects(StoredSigningKey.self).contains(where: { $0.retiredAt == nil }) { return try keyRing() }
     return try realm.write { () throws -> KeyRing in try rotateKeys(now) }
   }
 
-  /// Lets a new key sign, and the one before verify. Keys before that go.
+  /// Makes a new key that signs. The previous key goes on verifying, and older keys are removed.
   func rotateKeys(_ now: Date) throws -> KeyRing {
     for key in Array(realm.objects(StoredSigningKey.self)) {
       if key.retiredAt == nil { key.retiredAt = now } else { realm.delete(key) }

@@ -7,7 +7,7 @@ struct OpenedSession: Sendable {
   let sessionID: String
   let deviceID: String
   let refreshToken: String
-  /// Sessions of the user that had to go for it.
+  /// The ids of sessions of the user that were removed to make room.
   let dropped: [String]
 }
 
@@ -20,15 +20,15 @@ extension Records {
     realm.objects(StoredSession.self).where { $0.userID == userID }
   }
 
-  /// Whether a session of a user goes on.
+  /// Whether a session of a user exists and has not expired.
   func hasSession(_ id: String, of userID: String, _ now: Date) -> Bool {
     let found = realm.objects(StoredSession.self).where { $0.sessionID == id }
     return found.contains { $0.userID == userID && $0.expiresAt > now }
   }
 
-  /// Makes a refresh token, and answers all that is told of the log-in.
+  /// Makes a refresh token, and returns everything that a log-in tells.
   ///
-  /// - Parameter sessionID: the session to go on with; nil for a new one.
+  /// - Parameter sessionID: the session that the token belongs to; nil for a new session.
   func openSession(
     for user: StoredUser, by proof: Proof, device: Accounts.Device, in sessionID: String? = nil, _ now: Date
   ) -> OpenedSession {
@@ -52,7 +52,7 @@ extension Records {
       refreshToken: RefreshToken.text(of: secret, issued: issued, expires: expires), dropped: dropped)
   }
 
-  /// Removes the oldest session of a user who has as many as can be, and answers its id.
+  /// Removes the oldest session of a user who has the greatest number of refresh tokens, and returns its id.
   private func makeRoom(for userID: String) -> [String] {
     let known = sessions(of: userID)
     guard known.count >= Accounts.Bounds.sessions, let oldest = known.sorted(by: \.createdAt).first else {
@@ -71,7 +71,7 @@ extension Records {
   /// Ends all sessions of a user.
   func removeSessions(of userID: String) { realm.delete(sessions(of: userID)) }
 
-  /// Ends the sessions that an API key has begun, and answers what is to be announced.
+  /// Ends the sessions that an API key has begun, and returns the revocations to announce.
   func removeSessions(begunBy key: StoredAPIKey) -> [Revocation] {
     let (keyID, ownerID) = (key.id, key.ownerID)
     let found = realm.objects(StoredSession.self).where { $0.keyID == keyID }
@@ -84,7 +84,7 @@ extension Records {
   func purge(_ now: Date) {
     realm.delete(realm.objects(StoredSession.self).where { $0.expiresAt <= now })
     realm.delete(realm.objects(StoredMessageToken.self).where { $0.expiresAt <= now })
-    // A copy, as what is deleted leaves the results.
+    // The loop goes over a copy, because objects that are deleted leave the results.
     for key in Array(realm.objects(StoredSigningKey.self)) {
       if let retired = key.retiredAt, now >= Self.end(ofTokensUntil: retired) { realm.delete(key) }
     }

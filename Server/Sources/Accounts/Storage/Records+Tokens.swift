@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 
 extension Records {
-  /// Makes a token, and answers the message that tells it to the user.
+  /// Makes a token, and returns the message that tells it to the user.
   func addToken(_ kind: Message.Kind, for user: StoredUser, app: String, _ now: Date) -> Message {
     let secret = RandomSecret()
     let token = StoredMessageToken()
@@ -16,7 +16,7 @@ extension Records {
       kind: kind, app: app, email: user.email ?? "", userID: user.id, token: secret.text, tokenID: token.id)
   }
 
-  /// The user whom a token was sent to.
+  /// The user that a token was sent to.
   ///
   /// - Throws: `AccountError`: `.badRequest` for a token that is not valid; `.userDisabled`.
   func user(ofToken id: String, _ text: String, _ kind: Message.Kind, _ now: Date) throws -> StoredUser {
@@ -48,7 +48,7 @@ extension Message.Kind {
     }
   }
 
-  /// How long a token is valid, in seconds.
+  /// The time for which a token is valid, in seconds.
   fileprivate var lifetime: Int {
     switch self {
     case .confirm: Accounts.Bounds.confirmationLifetime

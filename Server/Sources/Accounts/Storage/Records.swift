@@ -1,7 +1,8 @@
 import Foundation
 import RealmSwift
 
-/// What is stored, as the file's queue sees it. What changes something is called in a write transaction.
+/// The stored records, as the file's queue sees them. Methods that change something have to be called in a write
+/// transaction.
 struct Records {
   let realm: Realm
 
@@ -14,7 +15,7 @@ struct Records {
     Texts.isID(id) ? realm.object(ofType: StoredUser.self, forPrimaryKey: id) : nil
   }
 
-  /// - Parameter email: as `EmailAddress` writes it.
+  /// - Parameter email: the address as `EmailAddress` writes it.
   func user(email: String) -> StoredUser? { realm.objects(StoredUser.self).where { $0.email == email }.first }
 
   /// - Throws: `AccountError.Code.userNotFound`.
@@ -50,7 +51,7 @@ struct Records {
     return user
   }
 
-  /// Removes a user with all that is stored about it.
+  /// Removes a user with everything that is stored about it.
   func remove(_ user: StoredUser) {
     let id = user.id
     removeSessions(of: id)
@@ -61,7 +62,7 @@ struct Records {
 
   // MARK: - Who logs in
 
-  /// The user whom a proof is of. A proof of nothing makes a user.
+  /// The user that a proof belongs to. The proof `.nothing` makes a new user.
   ///
   /// - Throws: `AccountError`.
   func user(of proof: Proof, _ now: Date) throws -> StoredUser {
@@ -87,7 +88,7 @@ struct Records {
     }
   }
 
-  /// Makes what is proved an identity of the user whom an access token stands for.
+  /// Makes the proved credentials an identity of the user that an access token stands for.
   ///
   /// - Throws: `AccountError`.
   func link(_ proof: Proof, to access: Accounts.Access, _ now: Date) throws -> StoredUser {
@@ -97,7 +98,7 @@ struct Records {
     guard !user.isDisabled else { throw AccountError.disabledUser }
     let owner = try self.user(of: proof, now)
     if owner.id == user.id { return user }
-    // The password's owner has registered, and was never more than that: it becomes part of the other user.
+    // The owner of the password has registered and never logged in, so it becomes part of the other user.
     guard case .password = proof, isUnused(owner), let identity = owner.identities.first else {
       throw AccountError.identityInUse
     }
@@ -113,7 +114,7 @@ struct Records {
     return user
   }
 
-  /// Whether nothing would be lost with a user but its identity.
+  /// Whether nothing but its identity would be lost with a user.
   private func isUnused(_ user: StoredUser) -> Bool {
     user.lastLogIn == nil && user.identities.count == 1 && user.customData == nil && user.roles.isEmpty
   }

@@ -1,14 +1,14 @@
 import Foundation
 import RealmSwift
 
-// The classes of this folder are left out of realms that name no classes: a program may have others open.
+// The classes of this folder are left out of realms that name no classes, because a program may have other realms open.
 
 /// A user.
 final class StoredUser: Object {
   @Persisted(primaryKey: true) var id: String
-  /// As `EmailAddress` writes it. Two users never have the same.
+  /// The e-mail address as `EmailAddress` writes it. No two users have the same address.
   @Persisted(indexed: true) var email: String?
-  /// By libsodium, with its salt and what it costs; nil without an e-mail address.
+  /// The hash of the password by libsodium, with its salt and its cost; nil without an e-mail address.
   @Persisted var passwordHash: String?
   @Persisted var isConfirmed: Bool
   @Persisted var isDisabled: Bool
@@ -22,7 +22,7 @@ final class StoredUser: Object {
   override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// What a user logs in as.
+/// An identity, as which a user logs in.
 final class StoredIdentity: EmbeddedObject {
   @Persisted var id: String
   /// The raw value of an `Account.Provider`.

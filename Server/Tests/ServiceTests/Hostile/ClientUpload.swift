@@ -1,12 +1,12 @@
 @testable import Accounts
 
-/// The bytes of changesets, in the one form that counts (docs/sync-protocol.md, "Upload").
+/// The bytes of changesets, in the only accepted form (docs/sync-protocol.md, "Upload").
 enum Changesets {
-  /// Makes objects of a class with a whole number as the key, each with so much data.
+  /// A changeset that makes objects of a class with an integer as the key, each with the same data.
   static func objects(_ table: String, keys: Range<Int>, data: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = [3]
     for name in [table, "_id", "data"] { bytes += Bytes.text(name) }
-    // The class with its key, and a property of data.
+    // The changeset defines the class with its key, and a property of data.
     bytes += [17, 0, 1, 1, 5, 0, 0]
     bytes += [18, 0, 2, 9, 0, 0]
     for key in keys {
@@ -20,16 +20,16 @@ enum Changesets {
     return bytes
   }
 
-  /// Makes an object of a class with a list, and puts an element into it whose id is of the replica at the place
-  /// 1 of the upload.
+  /// A changeset that makes an object of a class with a list, and inserts an element into it. The id of the element
+  /// belongs to the replica at the place 1 of the upload.
   static func element(of table: String) -> [UInt8] {
     var bytes: [UInt8] = [3]
     for name in [table, "_id", "items"] { bytes += Bytes.text(name) }
     bytes += [17, 0, 1, 1, 5, 0, 0]
-    // The list of whole numbers.
+    // This is the list of integers.
     bytes += [18, 0, 2, 5, 1, 0]
     bytes += [16, 0, 5, 2, 1]
-    // The path, the id, its neighbours, and the number 7.
+    // These bytes are the path, the id, its neighbours, and the number 7.
     bytes += [8, 2, 0, 1, 1, 0, 0, 0, 0, 5, 14]
     bytes.append(0)
     return bytes
@@ -44,16 +44,16 @@ struct ClientUpload {
   /// The stamp, in milliseconds since 1970.
   var time: UInt64
   var querySet: UInt64 = 1
-  /// By their places. The first is none.
+  /// The numbers of replicas, by their places in the upload. The first one names none.
   var replicas: [UInt64] = [0]
   var changeset: [UInt8]
 
-  /// The first one of a file.
+  /// The first upload of a file.
   init(_ welcome: WelcomeMessage, _ changeset: [UInt8]) {
     (base, time, self.changeset) = (welcome.logVersion, welcome.time, changeset)
   }
 
-  /// The one that follows it.
+  /// The upload that follows this one.
   func next(_ changeset: [UInt8]) -> ClientUpload {
     var next = self
     next.sequence += 1
@@ -61,7 +61,7 @@ struct ClientUpload {
     return next
   }
 
-  /// The message, whose body is not compressed.
+  /// The message. Its body is not compressed.
   var frame: [UInt8] {
     var frame: [UInt8] = [12, 0]
     frame += Bytes.number(sequence)
@@ -71,7 +71,7 @@ struct ClientUpload {
     return frame
   }
 
-  /// It names the changeset together with all before it.
+  /// The hash, which covers the changeset and all changesets before it.
   var hash: [UInt8] {
     var bytes = Bytes.counted(previous)
     bytes += Bytes.number(sequence)
@@ -79,7 +79,7 @@ struct ClientUpload {
     return Sodium.hash(bytes)
   }
 
-  /// What stands in the message and in what is hashed.
+  /// The bytes that are both in the message and in the hashed bytes.
   private var tail: [UInt8] {
     var bytes = Bytes.stamp(time)
     bytes += Bytes.number(querySet)

@@ -2,9 +2,9 @@ import Front
 import Service
 import Testing
 
-/// What somebody can do who has no more than a connection, or an account.
+/// Attacks by a client that has only a connection or an account.
 @Suite(.timeLimit(.minutes(5))) struct ConnectionAbuseTests {
-  /// Sends a byte again and again, until that is cancelled.
+  /// Sends a byte again and again until the task is cancelled.
   private func trickle(_ client: Client) -> Task<Void, any Error> {
     Task {
       while !Task.isCancelled {
@@ -26,10 +26,10 @@ import Testing
     return try await client.inbox.next { Reply.taken(from: &$0) }.status
   }
 
-  /// The code by which a WebSocket ends whose message never ends.
+  /// The code that ends a WebSocket whose message never ends.
   private func code(_ port: Int, _ user: LoggedIn) async throws -> Int {
     let socket = try await Client.socket(at: port, token: user.accessToken)
-    // A message of 1,000 bytes.
+    // The head announces a message of 1,000 bytes.
     socket.send([0x82, 0xfe, 0x03, 0xe8, 0, 0, 0, 0])
     let trickle = trickle(socket)
     defer {
@@ -39,8 +39,8 @@ import Testing
     return Int(try await socket.closeCode() ?? 0)
   }
 
-  @Test func `what comes byte by byte is cut off, and nobody waits for it`() async throws {
-    // The times must be long enough for what is honest to come in time on a busy machine.
+  @Test func `data that comes byte by byte is cut off, and no other client waits for it`() async throws {
+    // The times must be long enough for honest data to arrive in time on a busy machine.
     let change: (inout RunningServer.Settings) -> Void = { settings in
       settings.front.times.header = .seconds(6)
       settings.front.times.body = .seconds(6)
@@ -64,7 +64,9 @@ import Testing
     }
   }
 
-  @Test func `one address has so many connections, and those that ask for nothing are closed`() async throws {
+  @Test func `one address has a limited number of connections, and connections without a request are closed`()
+    async throws
+  {
     let change: (inout RunningServer.Settings) -> Void = { settings in
       settings.front.limits.connectionsPerAddress = 60
       settings.front.times.header = .seconds(6)
@@ -84,19 +86,21 @@ import Testing
     }
   }
 
-  @Test func `a client that connects again and again has so many connections at one time`() async throws {
+  @Test func `a client that reconnects again and again has a limited number of connections at a time`()
+    async throws
+  {
     try await withServer(Place()) { server in
       try await withNeighbour(server, "a reconnect loop") { _ in
         let user = try await server.newUser()
         for _ in 0..<200 {
           do {
             let socket = try await Client.socket(at: server.port, token: user.accessToken)
-            // A message without a channel.
+            // This is a message without a channel.
             socket.send(message: [])
             #expect(try await socket.closeCode() == 1002)
             socket.close()
           } catch let refused as SocketRefused {
-            // The server has not seen yet that the others have ended.
+            // The server does not know yet that the other connections have ended.
             #expect(refused.outcome == "429 TooManyRequests")
             try await Task.sleep(for: .milliseconds(20))
           }
@@ -125,7 +129,9 @@ import Testing
     ),
   ]
 
-  @Test func `requests for what there is not, and that are too long or too deep, are refused`() async throws {
+  @Test func `requests to unknown addresses, and requests that are too long or too deep, are refused`()
+    async throws
+  {
     try await withServer(Place()) { server in
       try await withNeighbour(server, "wrong requests") { _ in
         for _ in 0..<10 {

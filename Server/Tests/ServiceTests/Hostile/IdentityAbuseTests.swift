@@ -2,9 +2,9 @@ import Front
 import Service
 import Testing
 
-/// What somebody can do who lies about a file, or guesses a password.
+/// Attacks by a client that lies about a file or guesses a password.
 @Suite(.timeLimit(.minutes(5))) struct IdentityAbuseTests {
-  /// A session that has started, and shows notes.
+  /// A session that has started and shows notes.
   private func started(_ server: RunningServer) async throws -> (socket: Client, welcome: WelcomeMessage) {
     let socket = try await server.newSocket()
     let welcome = try await socket.start(on: 1)
@@ -14,39 +14,39 @@ import Testing
 
   private static let note = Changesets.objects("Note", keys: 1..<2, data: [1])
 
-  @Test func `what a file says of itself is checked`() async throws {
+  @Test func `the claims of a file are checked`() async throws {
     try await withServer(Place()) { server in
       try await withNeighbour(server, "lies about files") { neighbour in
         for _ in 0..<5 {
-          // A base that the client was never told of.
+          // The client was never told of this base.
           var (socket, welcome) = try await started(server)
           var upload = ClientUpload(welcome, Self.note)
           upload.base += 1_000_000
           socket.send(upload.frame, on: 1)
           #expect(try await ErrorMessage(socket.message(ErrorMessage.number, on: 1)).code == 4)
-          // A changeset that does not follow the one before it.
+          // The changeset does not follow the previous one.
           (socket, welcome) = try await started(server)
           upload = ClientUpload(welcome, Self.note)
           upload.previous = [UInt8](repeating: 1, count: 32)
           socket.send(upload.frame, on: 1)
           #expect(try await ErrorMessage(socket.message(ErrorMessage.number, on: 1)).code == 12)
-          // A query set that was never sent.
+          // The query set was never sent.
           (socket, welcome) = try await started(server)
           upload = ClientUpload(welcome, Self.note)
           upload.querySet = 77
           socket.send(upload.frame, on: 1)
           #expect(try await ErrorMessage(socket.message(ErrorMessage.number, on: 1)).code == 4)
-          // An element that another file has made.
+          // Another file has made the element.
           (socket, welcome) = try await started(server)
           upload = ClientUpload(welcome, Changesets.element(of: "Pile"))
           upload.replicas = [0, neighbour.welcome.replica]
           socket.send(upload.frame, on: 1)
           #expect(try await ErrorMessage(socket.message(ErrorMessage.number, on: 1)).code == 12)
-          // The file of somebody else.
+          // The file belongs to another user.
           socket = try await server.newSocket()
           socket.send(Frames.hello(neighbour.welcome.replica), on: 1)
           #expect(try await ErrorMessage(socket.message(ErrorMessage.number, on: 1)).code == 7)
-          // A channel that was never opened.
+          // The channel was never opened.
           socket.send(Frames.mark(1), on: 2)
           #expect(try await ErrorMessage(socket.message(ErrorMessage.number, on: 2)).code == 4)
         }
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a stamp of the future counts as one of the present`() async throws {
+  @Test func `a stamp in the future is reduced to the present`() async throws {
     try await withServer(Place()) { server in
       try await withNeighbour(server, "stamps of the future") { _ in
         let day: UInt64 = 86_400_000
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `a class that nobody has rights for is neither written nor read`() async throws {
+  @Test func `a class without rights can't be written or read`() async throws {
     let definition = """
       id: dev
       rights:
@@ -117,7 +117,7 @@ import Testing
 
   // MARK: - Log-ins
 
-  /// The outcomes of many log-ins at the same time with wrong passwords, each of another account.
+  /// The outcomes of many log-ins with wrong passwords at the same time, each for another account.
   private func outcomes(_ count: Int, _ port: Int, addresses: Bool) async throws -> [String: Int] {
     try await withThrowingTaskGroup(of: String.self) { group in
       for number in 0..<count {
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `one address has so many wrong passwords`() async throws {
+  @Test func `one address has a limited number of wrong passwords`() async throws {
     try await withServer(Place()) { server in
       try await withNeighbour(server, "wrong passwords of one address") { _ in
         let found = try await outcomes(100, server.port, addresses: false)
@@ -145,9 +145,9 @@ import Testing
     }
   }
 
-  /// How many wait, and that more are refused, is a test of `Passwords`: how many log-ins come in the time of
-  /// one check depends on the machine.
-  @Test func `many log-ins of many addresses are all answered, and a neighbour goes on`() async throws {
+  /// How many log-ins arrive during one check depends on the machine. So a test of `Passwords` covers how many wait and
+  /// that more are refused.
+  @Test func `many log-ins of many addresses are all answered, and a neighbour continues`() async throws {
     let change: (inout RunningServer.Settings) -> Void = { $0.front.trustedProxies = ["127.0.0.1"] }
     try await withServer(Place(), settings: change) { server in
       try await withNeighbour(server, "log-ins of many addresses") { _ in

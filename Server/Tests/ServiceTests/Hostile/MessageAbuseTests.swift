@@ -2,11 +2,11 @@ import Front
 import Service
 import Testing
 
-/// What somebody can do with the messages of a WebSocket.
+/// Attacks with the messages of a WebSocket.
 @Suite(.timeLimit(.minutes(5))) struct MessageAbuseTests {
   private static func joined(_ parts: [UInt8]...) -> [UInt8] { parts.flatMap { $0 } }
 
-  /// How often the bomb repeats 258 bytes.
+  /// The number of times that the bomb repeats 258 bytes.
   private static let count = 65_000
 
   /// A stream of zlib that expands to 16 MiB of zeros.
@@ -23,8 +23,8 @@ import Testing
         }
       }
     }
-    // The last block, with the fixed codes of RFC 1951: a zero, and then the byte before 258 times, again and
-    // again.
+    // The last block uses the fixed codes of RFC 1951. It has a zero, and then repeats the previous byte 258 times,
+    // again and again.
     append([1, 1, 0])
     append([0, 0, 1, 1, 0, 0, 0, 0])
     for _ in 0..<count { append([1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]) }
@@ -35,7 +35,7 @@ import Testing
     return (bytes, 1 + 258 * count)
   }()
 
-  @Test func `a flood of pings leaves others alone`() async throws {
+  @Test func `a flood of pings does not disturb other clients`() async throws {
     try await withServer(Place()) { server in
       try await withNeighbour(server, "a flood of pings") { _ in
         let socket = try await server.newSocket()
@@ -50,19 +50,20 @@ import Testing
     }
   }
 
-  @Test func `messages that can't be read end their channels, and cost as much as they have`() async throws {
+  @Test func `messages that can't be read end their channels, and cost no more than their size`() async throws
+  {
     try await withServer(Place()) { server in
       try await withNeighbour(server, "malformed messages and bombs") { _ in
         let socket = try await server.newSocket()
         _ = try await socket.start(on: 1)
         let bomb = Self.bomb
         let frames: [[UInt8]] = [
-          // Numbers that do not end,
+          // Two numbers that do not end come first,
           [8, 0xff], [6, 1, 1, 1, 0, 0, 0, 0xff, 0xff],
-          // a body that would be too large, and one that is too long for its stream,
+          // then a body that would be too large and a body that is too long for its stream,
           Self.joined([12], Bytes.number(18 << 20), [1, 2, 3]),
           Self.joined([12], Bytes.number(1 << 20), [1, 2, 3]),
-          // more capabilities and queries than there are bytes.
+          // and then more capabilities and queries than there are bytes.
           Self.joined([2, 1, 1], Bytes.number(1 << 40)), Self.joined([8, 1], Bytes.number(1 << 60)),
         ]
         var channel: UInt64 = 1
@@ -77,7 +78,7 @@ import Testing
           channel += 1
           socket.send(Self.joined([12], Bytes.number(UInt64(bomb.count)), bomb.bytes), on: channel)
           let error = try await ErrorMessage(socket.message(ErrorMessage.number, on: channel))
-          // It was expanded, and what it holds is no upload.
+          // The body was expanded, and its content is not an upload.
           #expect(error.code == 2 && error.text.contains("expanded body"))
         }
         try await socket.roundTrip(on: 1)
@@ -85,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a flood of tiny uploads has its turns, and so has everybody else`() async throws {
+  @Test func `a flood of tiny uploads has its turns, and so have all other clients`() async throws {
     try await withServer(Place()) { server in
       try await withNeighbour(server, "a flood of tiny uploads") { _ in
         let socket = try await server.newSocket()
@@ -97,7 +98,7 @@ import Testing
           socket.send(upload.frame, on: 1)
           upload = upload.next(Changesets.objects("Note", keys: key..<key + 1, data: [1]))
         }
-        // All is taken in, and in the end all is decided: the session goes on.
+        // All uploads are accepted and finally decided, so the session continues.
         try await socket.roundTrip(on: 1)
         let isDecided = try await becomes { try await server.metric("log_applied") > count }
         #expect(isDecided)
@@ -106,7 +107,9 @@ import Testing
     }
   }
 
-  @Test func `large uploads are taken one after the other, and too large ones are refused`() async throws {
+  @Test func `large uploads are accepted one after the other, and uploads that are too large are refused`()
+    async throws
+  {
     try await withServer(Place()) { server in
       try await withNeighbour(server, "large uploads") { _ in
         let socket = try await server.newSocket()
@@ -126,9 +129,9 @@ import Testing
     }
   }
 
-  @Test func `an address can't make the server keep many messages that are not whole`() async throws {
+  @Test func `an address can't make the server keep many unfinished messages`() async throws {
     let change: (inout RunningServer.Settings) -> Void = { settings in
-      // The neighbour has the same address, and needs some too.
+      // The neighbour has the same address, and needs some of the bytes.
       settings.front.limits.unfinishedBytesPerAddress = (8 << 20) + (64 << 10)
     }
     try await withServer(Place(), settings: change) { server in
@@ -138,11 +141,12 @@ import Testing
         var kept: [Client] = []
         for _ in 0..<12 {
           let socket = try await Client.socket(at: server.port, token: user.accessToken)
-          // A mebibyte of a message of two, and a ping, of which the answer tells that it was read.
+          // The client sends one of a message's two mebibytes, and a ping whose answer shows that the server has read
+          // it.
           socket.send([0x02, 0xff, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0] + Noise.mebibyte)
           socket.send([0x89, 0x80, 0, 0, 0, 0])
           var frame = try await socket.inbox.next { ServerFrame.taken(from: &$0) }
-          // The ping may have been read together with what was too much.
+          // The server may have read the ping together with the bytes above the limit.
           if frame.isPong, kept.count >= 8 {
             frame = try await socket.inbox.next { ServerFrame.taken(from: &$0) }
           }
@@ -155,7 +159,7 @@ import Testing
 }
 
 extension Client {
-  /// Sends a binary message whose mask changes nothing, so that large ones are sent soon.
+  /// Sends a binary message whose mask changes nothing, so that large messages are made fast.
   func send(unmasked payload: [UInt8]) {
     let count = payload.count
     var bytes: [UInt8] = [0x82, 0xff]

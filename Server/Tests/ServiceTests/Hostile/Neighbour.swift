@@ -3,10 +3,10 @@ import Service
 import Synchronization
 import Testing
 
-/// A user who commits a small change again and again, each when the one before is acknowledged.
+/// A user who commits a small change again and again, each after the previous one is acknowledged.
 final class Neighbour: Sendable {
   private static let table = "Diary"
-  /// So many changes are committed at least.
+  /// The least number of changes that are committed.
   private static let least = 20
 
   private let socket: Client
@@ -21,9 +21,9 @@ final class Neighbour: Sendable {
 
   func stop() { isStopped.withLock { $0 = true } }
 
-  /// Commits until `stop`.
+  /// Commits changes until `stop`.
   ///
-  /// - Returns: how long each change waited for its acknowledgement.
+  /// - Returns: The time that each change waited for its acknowledgement.
   func commits() async throws -> [Duration] {
     var times: [Duration] = []
     var upload = ClientUpload(welcome, [])
@@ -43,12 +43,12 @@ final class Neighbour: Sendable {
   }
 }
 
-/// Does something to a server while a neighbour goes on working, and looks how long the neighbour has waited.
+/// Attacks a server while a neighbour continues to work, and checks how long the neighbour has waited.
 ///
 /// The times are printed. The bound is wide, because the machine may be busy with other things. The environment
-/// variable `REALM_TIMED` makes it that of a machine which does nothing else.
+/// variable `REALM_TIMED` sets the bound of a machine that does nothing else.
 ///
-/// - Parameter abuse: what is done, for the text that is printed.
+/// - Parameter abuse: The name of the attack in the printed text.
 func withNeighbour(
   _ server: RunningServer, _ abuse: String, _ body: (Neighbour) async throws -> Void
 ) async throws {
@@ -72,19 +72,19 @@ func withNeighbour(
 }
 
 extension RunningServer {
-  /// Another user.
+  /// Makes another user.
   func newUser() async throws -> LoggedIn {
     let client = try await Client.connect(to: port)
     defer { client.close() }
     return try await client.logInAnonymously()
   }
 
-  /// A WebSocket of another user.
+  /// Opens a WebSocket of another user.
   func newSocket() async throws -> Client {
     try await Client.socket(at: port, token: newUser().accessToken)
   }
 
-  /// A figure of the app, as `/metrics` tells it.
+  /// A figure of the app from `/metrics`.
   func metric(_ name: String) async throws -> Int {
     let monitor = try await Client.connect(to: monitorPort)
     defer { monitor.close() }

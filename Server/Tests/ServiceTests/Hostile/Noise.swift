@@ -1,4 +1,4 @@
-/// Bytes that no compression makes fewer.
+/// Random bytes, which compression does not make fewer.
 enum Noise {
   static let mebibyte: [UInt8] = {
     var state: UInt64 = 1

@@ -2,7 +2,7 @@ import Front
 import Service
 import Testing
 
-/// What somebody can do with query sets, and with files that are made for them.
+/// Attacks with query sets, and with files that are made for them.
 @Suite(.timeLimit(.minutes(5))) struct QueryAbuseTests {
   /// An app in which queries may use the property `size` of notes.
   private static func place() throws -> Place {
@@ -24,7 +24,7 @@ import Testing
   private static let long =
     "size IN {" + (1000..<2300).map { "\($0)" }.joined(separator: ", ") + "}"
 
-  /// The code by which a query set is refused.
+  /// The code with which a query set is refused.
   private func refusal(of number: UInt64, on channel: UInt64, _ socket: Client) async throws -> UInt64 {
     var fields = try await socket.message(10, on: channel).fields(10)
     let refused = try fields.number()
@@ -42,7 +42,7 @@ import Testing
         }
         let sets: [(queries: [(table: String, predicate: String)], code: UInt64)] = [
           (queries("size == 1", 101), 204), (queries(Self.long + String(repeating: " ", count: 8192)), 205),
-          // More alternatives than a class may have, with all the text that there may be.
+          // These queries have more alternatives than a class may have, with the longest text allowed.
           (queries(Self.long, 100), 205), (queries("color == 1"), 203),
           (queries(String(repeating: "(", count: 8000)), 201),
         ]
@@ -60,7 +60,8 @@ import Testing
     }
   }
 
-  @Test func `queries that are slow to answer have their turns, and so has everybody else`() async throws {
+  @Test func `queries that are slow to answer have their turns, and so have all other clients`() async throws
+  {
     try await withServer(Self.place()) { server in
       try await withNeighbour(server, "slow queries") { _ in
         let writer = try await server.newSocket()
@@ -118,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `a user has so many files`() async throws {
+  @Test func `the number of a user's files is limited`() async throws {
     let limits = "limits:\n  replicas-per-user: 3\n"
     try await withServer(Place(["dev": openDefinition("dev", limits)])) { server in
       try await withNeighbour(server, "too many files") { _ in
@@ -136,7 +137,7 @@ import Testing
   @Test func `a client that reads nothing does not make the server hold more than one step of its user`()
     async throws
   {
-    // The times must be long enough for the neighbour, who is honest, to show that it is there.
+    // The times must be long enough for the honest neighbour to answer pings.
     let change: (inout RunningServer.Settings) -> Void = { settings in
       settings.front.times.ping = .seconds(2)
       settings.front.times.pong = .seconds(10)
@@ -159,7 +160,7 @@ import Testing
         for channel in 1...UInt64(files) { _ = try await stalled.start(on: channel) }
         try await stalled.stopReading()
         for channel in 1...UInt64(files) { stalled.send(Frames.querySet(of: "Note"), on: channel) }
-        // The client is cut off in the end. Until then it makes the server hold one copy of the data at most.
+        // The client is cut off in the end. Until then it makes the server hold at most one copy of the data.
         var most = 0
         let isCutOff = try await becomes {
           most = max(most, try await server.metric("unsent_bytes"))

@@ -1,27 +1,27 @@
-/// What a step tells beside its objects.
+/// The facts of a step besides its objects.
 struct StepMessage: Sendable {
-  /// How a changeset of the file was decided.
+  /// The decision about a changeset of the file.
   struct Own: Sendable {
     let sequence: UInt64
     /// The stamp, in milliseconds since 1970.
     let time: UInt64
     let hash: [UInt8]
-    /// Why something of it was refused.
+    /// The reasons for which parts of the changeset were refused.
     let reasons: [UInt8]
   }
 
   let own: [Own]
 
-  /// Nil of a step whose body is compressed.
+  /// Reads a step; nil if its body is compressed.
   init?(_ message: ChannelMessage) throws {
     var reader = try message.fields(Frames.stepNumber)
     let length = try reader.number()
     guard length == 0 else { return nil }
-    // The versions, the tag, the query set, the mark, and the last sequence.
+    // These fields are the versions, the tag, the query set, the mark, and the last sequence.
     for _ in 0..<4 { _ = try reader.number() }
     _ = try reader.bytes(8)
     _ = try reader.number()
-    // A file without a partition has none of the flags but that of the last part.
+    // A step of a file without a partition has no flag except that of the last part.
     guard try reader.byte() < 2 else { throw OtherMessage(number: Frames.stepNumber) }
     for _ in 0..<2 { _ = try reader.number() }
     var own: [Own] = []
@@ -44,7 +44,7 @@ struct StepMessage: Sendable {
     switch try reader.byte() {
     case 0:
       _ = try reader.text()
-      // The key is a whole number.
+      // The key is an integer.
       guard try reader.byte() == 5 else { throw OtherMessage(number: Frames.stepNumber) }
       _ = try reader.number()
     case 1: _ = try reader.text()
@@ -57,7 +57,9 @@ struct StepMessage: Sendable {
 }
 
 extension Client {
-  /// Waits until a changeset is decided, and answers how.
+  /// Waits until a changeset is decided.
+  ///
+  /// - Returns: The decision.
   func decision(of sequence: UInt64, on channel: UInt64) async throws -> StepMessage.Own {
     while true {
       let message = try await message(Frames.stepNumber, on: channel)

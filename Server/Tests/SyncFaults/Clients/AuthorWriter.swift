@@ -2,12 +2,12 @@ import Foundation
 import RealmSwift
 import SyncPrograms
 
-/// Makes the commits of an author, one after another, and tells each when it is made.
+/// Makes the commits of an author one after another, and reports each when it is made.
 @MainActor
 final class AuthorWriter {
-  /// The number of the last commit. It goes on where the file stands.
+  /// The number of the last commit. It continues from the state of the file.
   private(set) var number: Int
-  /// The commits up to this one are not waited for.
+  /// The server has the commits up to this number.
   var settled: Int
   private let realm: Realm
   private let author: Int
@@ -15,7 +15,7 @@ final class AuthorWriter {
   private var isWriting = false
   private var task: Task<Void, Never>?
 
-  /// It does not go further ahead of the server than this.
+  /// The most commits that the writer makes ahead of the server.
   private static let mostPending = 500
 
   init(_ realm: Realm, _ author: Int, isRelaxed: Bool) {
@@ -26,9 +26,11 @@ final class AuthorWriter {
 
   // MARK: - Writing
 
+  /// Begins to write.
+  ///
   /// - Parameters:
-  ///   - pause: microseconds between two commits.
-  ///   - bytes: the length of the texts of entries.
+  ///   - pause: The microseconds between two commits.
+  ///   - bytes: The length of the texts of entries.
   func begin(pause: Int, bytes: Int) {
     guard !isWriting else { return }
     isWriting = true
@@ -41,7 +43,7 @@ final class AuthorWriter {
   }
 
   private func write(_ pause: Int, _ bytes: Int) async {
-    // Somebody else has made the board. Who does not see it can't add to it.
+    // Another client has made the board. A client can't add to the board before it sees it.
     while isWriting, usesBoard, board == nil { try? await Task.sleep(for: .milliseconds(20)) }
     while isWriting {
       guard number - settled < Self.mostPending else {
@@ -56,7 +58,7 @@ final class AuthorWriter {
       }
       number += 1
       say("c \(number)")
-      // Others of the main actor have their turn here.
+      // Other tasks of the main actor have their turn here.
       try? await Task.sleep(for: .microseconds(pause))
     }
   }
@@ -104,7 +106,7 @@ final class AuthorWriter {
     realm.add(entry)
   }
 
-  /// A text that takes about as many bytes on a disk, too.
+  /// A random text, which takes about as many bytes on a disk as it has characters.
   private static func noise(_ count: Int, seed: UInt64) -> String {
     var random = SeededNumbers(seed: seed)
     return String(decoding: (0..<count).map { _ in UInt8(97 + random.below(26)) }, as: UTF8.self)
@@ -112,7 +114,7 @@ final class AuthorWriter {
 
   // MARK: - What is there at first
 
-  /// Makes the board, and so many entries of the author 0.
+  /// Makes the board, and `count` entries of the author 0.
   func preload(_ count: Int) throws {
     try realm.write {
       let board = Board()

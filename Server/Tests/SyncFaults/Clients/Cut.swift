@@ -1,7 +1,7 @@
 import ArgumentParser
 import SyncPrograms
 
-/// Runs a client whose connections are cut, which another program has started.
+/// Runs a client whose connections are cut. Another program has started it.
 struct Cut: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Is a client whose connections are cut behind some number of bytes.", shouldDisplay: false)

@@ -2,19 +2,19 @@ import NIOCore
 import SyncPrograms
 import Synchronization
 
-/// Cuts a WebSocket that goes through a proxy behind an exact number of bytes, once it is asked for.
+/// Cuts a WebSocket in a proxy after an exact number of bytes, when it is asked to.
 final class CutRule: Sendable {
-  /// The bytes that count.
+  /// The direction whose bytes count.
   enum Direction: String, CaseIterable, Sendable {
     case both
-    /// Those that go to the server.
+    /// From the client to the server.
     case up
-    /// Those that come from it.
+    /// From the server to the client.
     case down
   }
 
   private struct State {
-    /// The next WebSocket is cut behind so many bytes.
+    /// The number of bytes after which the next WebSocket is cut.
     var next: Int?
     var hasCut = false
   }
@@ -24,12 +24,12 @@ final class CutRule: Sendable {
 
   init(_ direction: Direction) { self.direction = direction }
 
-  /// The next WebSocket is cut behind so many bytes.
+  /// Cuts the next WebSocket after this number of bytes.
   func cutNext(behind bytes: Int) { state.withLock { $0 = State(next: bytes) } }
 
-  /// No WebSocket is cut any more.
+  /// Ends the cutting of WebSockets.
   ///
-  /// - Returns: whether one was.
+  /// - Returns: True if a WebSocket was cut.
   func end() -> Bool {
     state.withLock { state in
       defer { state = State() }
@@ -37,7 +37,7 @@ final class CutRule: Sendable {
     }
   }
 
-  /// The bytes behind which a WebSocket that begins is cut; nil where it is not.
+  /// The number of bytes after which a WebSocket that begins is cut; nil if it is not cut.
   fileprivate func begin() -> Int? { state.withLock { state in state.next.take() } }
 
   fileprivate func noteCut() { state.withLock { $0.hasCut = true } }
@@ -56,19 +56,19 @@ final class CutRule: Sendable {
 /// One connection through the proxy.
 private final class CutPassage: Passage {
   private enum State {
-    /// Nothing has come yet.
+    /// No bytes have come yet.
     case new
-    /// A request, or a WebSocket that is not cut.
+    /// The connection has a request, or a WebSocket that is not cut.
     case free
-    /// So many bytes may still pass.
+    /// This number of bytes may still pass.
     case counted(Int)
     case cut
   }
 
-  /// What becomes of some bytes.
+  /// The decision about some bytes.
   private enum Decision {
     case pass
-    /// So many pass, and behind them the connection is cut.
+    /// This number of bytes passes, and then the connection is cut.
     case cut(behind: Int)
     case drop
   }
@@ -92,7 +92,7 @@ private final class CutPassage: Passage {
   private func decide(_ bytes: ByteBuffer, _ way: ProxyWay) -> Decision {
     state.withLock { state -> Decision in
       if case .new = state {
-        // The first bytes of a device are its request, as a whole.
+        // The first bytes of a device are its whole request.
         let isSocket = String(buffer: bytes).prefix { $0 != "\r\n" }.contains("/realm-sync ")
         let count = isSocket ? rule.begin() : nil
         state = if let count { .counted(count) } else { .free }

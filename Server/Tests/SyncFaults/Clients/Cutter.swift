@@ -2,7 +2,7 @@ import Foundation
 import RealmSwift
 import SyncPrograms
 
-/// What a session of `Cutter` makes.
+/// An object that a session of `Cutter` makes.
 final class Item: Object {
   @Persisted(primaryKey: true) var id: Int
   /// The number of the session.
@@ -11,17 +11,19 @@ final class Item: Object {
   @Persisted var list: List<Int>
 }
 
-/// What is there before all sessions.
+/// An object that exists before all sessions.
 final class Place: Object {
   @Persisted(primaryKey: true) var id: Int
-  /// A session sees those of the kind 0 at first, and those of the kind 1 when it has asked for them.
+  /// A session first sees the places of the kind 0, and those of the kind 1 after it has asked for them.
   @Persisted var kind: Int
 }
 
-/// Runs one small session after another, each of a new user with a new file: it uploads, downloads, asks for more, and uploads again. The connection of each is cut behind more bytes than that of the one
-/// before, until one ends uncut.
+/// Runs small sessions one after another, each of a new user with a new file. A session uploads, downloads, asks for
+/// more objects, and uploads again. The connection of each session is cut after more bytes than the connection of the
+/// previous one, until a session ends uncut.
 ///
-/// It tells `at BYTES` behind each session, what is wrong in a line that begins with `lost`, `doubled`, `diverged` or `error`, and in the end `done SESSIONS BYTES`.
+/// The cutter prints `at BYTES` after each session, each problem in a line that begins with `lost`, `doubled`,
+/// `diverged` or `error`, and at the end `done SESSIONS BYTES`.
 @MainActor
 final class Cutter {
   struct Options: Sendable {
@@ -38,12 +40,12 @@ final class Cutter {
   private let app: App
   private var sessions = 0
 
-  /// That a session makes.
+  /// The number of items that a session makes.
   private static let items = 3
-  /// Of each kind.
+  /// The number of places of each kind.
   private static let places = 3
 
-  /// The definition of the app that it uses.
+  /// The definition of the app that the cutter uses.
   nonisolated static func definition(of id: String) -> String {
     """
     id: \(id)
@@ -89,7 +91,8 @@ final class Cutter {
 
   // MARK: - Users and files
 
-  /// Each hundred of them come from another address: one address may make 200 in ten minutes.
+  /// Logs in a new user. Each hundred users come from another address, because one address may make 200 users in ten
+  /// minutes.
   private func newUser() async throws -> User {
     if sessions % 100 == 1 {
       let address = "10.0.\(sessions / 25_600).\(sessions / 100 % 256)"
@@ -116,12 +119,12 @@ final class Cutter {
     return configuration
   }
 
-  /// Not async, so that the realm opens at once.
+  /// Opens a realm at once. The function is not async, because an async function can only open a realm with await.
   private func open(_ configuration: Realm.Configuration) throws -> Realm {
     try Realm(configuration: configuration)
   }
 
-  /// Its session ends when all is uploaded.
+  /// Removes a user and its file after the session has ended. The session ends when all changes are uploaded.
   private func forget(_ user: User, _ configuration: Realm.Configuration) async throws {
     while !user.allSessions.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
     _ = try Realm.deleteFiles(for: configuration)
@@ -180,7 +183,7 @@ final class Cutter {
     if places != 2 * Self.places { say("diverged \(client) has \(places) places.") }
   }
 
-  /// Waits for no second: the next connection is not cut.
+  /// Connects again at once instead of after a second. The next connection is not cut.
   private func keepConnecting(_ session: SyncSession) async {
     while !Task.isCancelled {
       if session.state == .active, session.connectionState == .disconnected { session.reconnect() }
@@ -188,7 +191,7 @@ final class Cutter {
     }
   }
 
-  /// Compares the objects of a session with what it has made.
+  /// Compares the objects of a session with the objects that the session has made.
   private func check(_ items: [Item], of number: Int, _ place: String) {
     for rank in 0..<Self.items {
       guard let item = items.first(where: { $0.id == number * Self.items + rank }) else {
@@ -206,7 +209,7 @@ final class Cutter {
     if items.count > Self.items { say("doubled \(place) has \(items.count) objects.") }
   }
 
-  /// A new client has all that the sessions have made.
+  /// Checks that a new client gets all objects that the sessions have made.
   private func checkAll() async throws {
     sessions += 1
     let user = try await newUser()

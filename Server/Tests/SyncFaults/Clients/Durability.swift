@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// When a client tells that it has committed.
+/// The time at which a client reports a commit.
 enum Durability: String, ExpressibleByArgument, Sendable {
-  /// The commit outlives a loss of power.
+  /// The commit is reported when it outlives a loss of power.
   case full
-  /// The commit outlives the process; the disk is waited for later, for several commits at once.
+  /// The commit is reported when it outlives the process. The disk is synced later, for several commits at once.
   case relaxed
 }

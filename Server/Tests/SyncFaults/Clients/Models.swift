@@ -1,31 +1,31 @@
 import RealmSwift
 
-/// What one client has written. Nobody else changes it.
+/// The object of one client, which no other client changes.
 final class Author: Object {
   @Persisted(primaryKey: true) var id: Int
-  /// The number of its last commit.
+  /// The number of the client's last commit.
   @Persisted var last: Int
-  /// Each commit adds 1 to it.
+  /// The number of commits. Each commit adds 1.
   @Persisted var sum: Int
-  /// Each commit that adds 1 to the board adds 1 to it, too.
+  /// The number of commits that added 1 to the board.
   @Persisted var boards: Int
-  /// The numbers of some of its last commits.
+  /// The numbers of some of the client's last commits.
   @Persisted var recent: List<Int>
 }
 
-/// Is made by one commit, and removed by a later one or not at all.
+/// An object that one commit makes. A later commit may remove it.
 final class Entry: Object {
-  /// The number of the author and that of the commit: `3-20`.
+  /// The numbers of the author and of the commit, as in `3-20`.
   @Persisted(primaryKey: true) var id: String
   @Persisted var text: String
 }
 
-/// What many clients change.
+/// An object that many clients change.
 final class Board: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var sum: Int
   @Persisted var text: String
 
-  /// The id of the only one.
+  /// The id of the only board.
   static let only = 1
 }

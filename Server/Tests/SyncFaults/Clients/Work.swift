@@ -1,7 +1,7 @@
 import ArgumentParser
 import SyncPrograms
 
-/// Runs a client that writes, which another program has started.
+/// Runs a client that writes. Another program has started it.
 struct Work: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Is a client that writes, and takes its orders from standard input.", shouldDisplay: false)

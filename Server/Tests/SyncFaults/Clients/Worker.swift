@@ -3,10 +3,11 @@ import RealmSwift
 import SyncPrograms
 import Synchronization
 
-/// A client that writes. It tells each commit when it is made, what the server has acknowledged, and what else happens; `WorkerProgram` reads it.
+/// A client that writes. It reports its commits, the acknowledgements of the server and other events, which
+/// `WorkerProgram` reads.
 ///
-/// It takes the orders `write PAUSE BYTES` (a pause in microseconds between two commits, and the length of the texts), `stop`, `preload COUNT`, `settle`, `content`, `suspend`, `resume` and
-/// `ping`.
+/// It takes the orders `write PAUSE BYTES` (a pause in microseconds between two commits, and the length of the texts),
+/// `stop`, `preload COUNT`, `settle`, `content`, `suspend`, `resume` and `ping`.
 @MainActor
 final class Worker {
   struct Options: Sendable {
@@ -39,9 +40,9 @@ final class Worker {
 
   // MARK: - Opening
 
-  /// It is the same user whenever the program begins with the same files.
+  /// Logs in a user. It is the same user whenever the program begins with the same files.
   private func logIn() async -> User {
-    // A session that is suspended leaves no connection behind.
+    // A session that is suspended leaves no connection open.
     let settings = AppConfiguration(
       baseURL: options.server, syncTimeouts: SyncTimeoutOptions(connectionLingerTime: 0))
     settings.rootDirectory = URL(fileURLWithPath: options.files, isDirectory: true)
@@ -54,7 +55,7 @@ final class Worker {
       do {
         return try await app.login(credentials: .anonymous)
       } catch {
-        // The server may be away.
+        // The server may be down.
         note("log-in: \(error.localizedDescription)")
         try? await Task.sleep(for: .milliseconds(200))
       }
@@ -82,14 +83,14 @@ final class Worker {
     return configuration
   }
 
-  /// Not async, so that the realm opens at once.
+  /// Opens a realm at once. The function is not async, because an async function can only open a realm with await.
   private func open(_ configuration: Realm.Configuration) throws -> Realm {
     try Realm(configuration: configuration)
   }
 
   // MARK: - What happens by itself
 
-  /// Tells when the first part of a download has come, and when all is there that the server had.
+  /// Reports when the first part of a download has come, and when all objects that the server had are there.
   private func tellDownload(
     of session: SyncSession, _ configuration: Realm.Configuration
   ) -> SyncSession.ProgressNotificationToken? {
@@ -120,13 +121,14 @@ final class Worker {
         told = number
         try await Task.sleep(for: .milliseconds(20))
       } catch {
-        // The session was suspended, or has ended with an error, which was told.
+        // The session was suspended, or has ended with an error that was reported.
         try? await Task.sleep(for: .milliseconds(100))
       }
     }
   }
 
-  /// A server that comes back is found at once: an app does so when its network is back. A session that has ended is left so.
+  /// Connects again at once when the server is back, as an app does when its network is back. It does not restart a
+  /// session that has ended.
   private func keepConnecting(_ session: SyncSession) async {
     while true {
       if session.state == .active, session.connectionState == .disconnected { session.reconnect() }
@@ -164,7 +166,7 @@ final class Worker {
     }
   }
 
-  /// Writes down what it shows when it has all that the server has.
+  /// Writes the client's objects to a file when the client has all objects of the server.
   private func tellContent(_ configuration: Realm.Configuration) async throws {
     let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
     realm.refresh()

@@ -1,30 +1,30 @@
-/// What has to be there of an author after some commits.
+/// The objects that an author must have after some commits.
 struct AuthorModel: Equatable {
   let author: Int
   var last = 0
   var sum = 0
   var boards = 0
   var recent: [Int] = []
-  /// The numbers of the commits whose entries are there.
+  /// The numbers of the commits whose entries exist.
   var entries: Set<Int> = []
 
   init(_ author: Int) { self.author = author }
 
-  /// After the commits from 1 to a number.
+  /// The model after the commits from 1 to `commits`.
   init(_ author: Int, commits: Int) {
     self.init(author)
     for number in 1..<commits + 1 { commit(number) }
   }
 
-  /// What a commit has found in the list.
+  /// The state of the list that a commit has found.
   struct Found {
-    /// The number behind which it has put its own; nil where there was none.
+    /// The number after which the commit has put its own; nil if the list was empty.
     let left: Int?
-    /// The number that it has removed.
+    /// The number that the commit has removed.
     let dropped: Int?
   }
 
-  /// The author makes a commit.
+  /// Adds a commit of the author.
   @discardableResult
   mutating func commit(_ number: Int) -> Found {
     let isFull = recent.count >= CommitKind.fullList
@@ -33,10 +33,10 @@ struct AuthorModel: Equatable {
     return found
   }
 
-  /// A commit that was made on top of another state is made again on top of this one, as a client reset does: a left neighbour that is gone is replaced by the nearest one
-  /// to its left that is there.
+  /// Makes a commit again that was made on top of another state, as a client reset does. If the left neighbour is gone,
+  /// the nearest existing number to its left replaces it.
   ///
-  /// - Parameter order: the list before all commits that are made again, as the author has had it.
+  /// - Parameter order: The list before all commits that are made again, as the author had it.
   mutating func redo(_ number: Int, _ found: Found, order: [Int]) {
     var left = found.left
     while let gone = left, !recent.contains(gone) {

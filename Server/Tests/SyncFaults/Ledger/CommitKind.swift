@@ -1,16 +1,16 @@
-/// What a commit of an author does beside counting. It follows from the number of the commit: who knows how many commits an author has made knows what has to be
-/// there.
+/// The change that a commit of an author makes besides counting. It follows from the number of the commit. So the
+/// number of an author's commits determines the objects that must exist.
 enum CommitKind {
-  /// Makes an entry of its number.
+  /// Makes an entry with the commit's number.
   case makesEntry
-  /// Puts its number behind those in the list. If the list is full, the first one goes.
+  /// Appends the commit's number to the list. If the list is full, its first number is removed.
   case changesList
-  /// Adds 1 to the board, and writes its text.
+  /// Adds 1 to the board, and writes the board's text.
   case changesBoard
   /// Removes the entry of an earlier commit; nil removes none.
   case removesEntry(Int?)
 
-  /// A list with so many numbers is full.
+  /// The number of elements of a full list.
   static let fullList = 8
 
   init(_ number: Int) {
@@ -25,6 +25,6 @@ enum CommitKind {
     }
   }
 
-  /// Authors from this number on write before they have downloaded anything, and so leave the board alone.
+  /// Authors from this number on write before they have downloaded the board, so they do not change it.
   static let firstWithoutBoard = 100
 }

@@ -1,6 +1,6 @@
 import RealmSwift
 
-/// What a client shows: a line for each object.
+/// The objects that a client shows, with a line for each object.
 struct Content {
   let text: String
 
@@ -24,12 +24,12 @@ struct Content {
     text = lines.joined(separator: "\n")
   }
 
-  /// The same text has the same one (FNV-1a).
+  /// A hash of the text (FNV-1a).
   var hash: UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { hash, byte in (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
   }
 
-  /// By the numbers of authors what is there of them.
+  /// The models of the authors in the text, by their numbers.
   var authors: [Int: AuthorModel] {
     var found: [Int: AuthorModel] = [:]
     for line in text.split(separator: "\n") {
@@ -51,7 +51,7 @@ struct Content {
     return found
   }
 
-  /// What all clients have added to the board; nil where there is none, or more than one.
+  /// The sum that all clients have added to the board; nil if there is no board, or more than one.
   var boardSum: Int? {
     let boards = text.split(separator: "\n").filter { $0.hasPrefix("board ") }
     guard boards.count == 1 else { return nil }

@@ -1,16 +1,17 @@
 import Foundation
 import SyncPrograms
 
-/// In the end all clients show the same as a new client, and that is what was committed.
+/// The check that at the end all clients show the same objects as a new client, and that these are the committed
+/// objects.
 struct Convergence {
   let scene: Scene
-  /// The address of the server itself.
+  /// The address of the server itself, without a proxy.
   let server: String
   let report: Report
-  /// Errors that a client may be told.
+  /// True for an error that a client may report.
   var isExpected: (String) -> Bool = { _ in false }
 
-  /// What clients have committed, and so many entries that were there before.
+  /// The models of the clients' commits, with the number of entries that existed before.
   static func models(of workers: [WorkerProgram], preloaded: Int) -> [Int: AuthorModel] {
     var models = [0: AuthorModel(0)]
     models[0]?.entries = Set(1..<preloaded + 1)
@@ -18,12 +19,12 @@ struct Convergence {
     return models
   }
 
-  /// Writes nothing.
+  /// The number of a client that writes nothing.
   private static let newClient = 90
 
-  /// Lets clients that have ended writing upload and download, and compares.
+  /// Lets clients that no longer write upload and download, and compares their objects.
   ///
-  /// - Parameter models: what has to be there, by the numbers of authors.
+  /// - Parameter models: The objects that must exist, by the numbers of authors.
   func check(_ workers: [WorkerProgram], _ models: [Int: AuthorModel]) throws {
     for worker in workers { try worker.settle() }
     let new = scene.worker(Self.newClient, of: server)
@@ -39,7 +40,7 @@ struct Convergence {
     for worker in workers { note(worker) }
   }
 
-  /// - Returns: the hash of what a client shows when it has all that the server has.
+  /// - Returns: The hash of the objects that a client shows when it has all objects of the server.
   private func show(_ worker: WorkerProgram) throws -> String {
     try worker.ask("content", "content", within: 120).first ?? ""
   }

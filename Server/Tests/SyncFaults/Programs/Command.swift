@@ -1,11 +1,11 @@
 import Foundation
 
-/// A command of the system's.
+/// A command of the system.
 enum Command {
-  /// Runs a command, and waits for its end. What it prints is not seen.
+  /// Runs a command, and waits for its end. Its output is dropped.
   ///
-  /// - Parameter name: is looked for where the system has its commands.
-  /// - Returns: its status: 0 where it has done what it was to do.
+  /// - Parameter name: The name of the command, which is looked up in the system's folders of commands.
+  /// - Returns: The exit status of the command, which is 0 if it succeeded.
   static func status(_ name: String, _ arguments: [String]) throws -> Int32 {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -1,13 +1,13 @@
 import Foundation
 import SyncPrograms
 
-/// A disk of some MiB in memory, which can be filled. Linux alone has it, and only root may mount it.
+/// A disk of some MiB in memory, which can be filled. Only Linux has it, and only root may mount it.
 final class SmallDisk {
   let folder: URL
   private let mebibytes: Int
 
-  /// - Parameter folder: is made.
-  /// - Returns: nil where this user may not mount it.
+  /// - Parameter folder: The folder of the disk, which the initializer makes.
+  /// - Returns: Nil if this user may not mount the disk.
   init?(_ folder: URL, mebibytes: Int) throws {
     (self.folder, self.mebibytes) = (folder, mebibytes)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -20,19 +20,19 @@ final class SmallDisk {
 
   private var ballast: URL { folder.appending(path: "ballast") }
 
-  /// Takes all of its space.
+  /// Fills the whole disk.
   func fill() throws {
     try Data().write(to: ballast)
     let file = try FileHandle(forWritingTo: ballast)
     defer { try? file.close() }
     for size in [1 << 20, 4096, 1] {
       let data = Data(count: size)
-      // A write that fails says that so much is not left.
+      // A write that fails shows that less space is left.
       while (try? file.write(contentsOf: data)) != nil {}
     }
   }
 
-  /// Gives the space back, and as much again.
+  /// Frees the space, and as much again.
   func free() throws {
     try FileManager.default.removeItem(at: ballast)
     let options = "remount,size=\(2 * mebibytes)m"
@@ -43,7 +43,7 @@ final class SmallDisk {
 
   func end() {
     if (try? Command.status("umount", [folder.path])) != 0 {
-      // Somebody uses it still: it goes when nobody does.
+      // A process still uses the disk. It is unmounted when none does.
       _ = try? Command.status("umount", ["-l", folder.path])
     }
     Cleanup.unmounted(folder)

@@ -1,9 +1,9 @@
 import Foundation
 import SyncPrograms
 
-/// A client that writes, as the program that has started it knows it: what it has committed, and what the server has acknowledged.
+/// A client that writes, as its parent program knows it: its commits, and the acknowledgements of the server.
 final class WorkerProgram {
-  /// The number of the author.
+  /// The author's number.
   let author: Int
   /// The folder of the client's files, which outlives the client.
   let files: URL
@@ -13,32 +13,32 @@ final class WorkerProgram {
   private var program: Program?
   private var answers: [String] = []
 
-  /// The last commit that it has told, or that was found in its file.
+  /// The last commit that the client has reported, or that was found in its file.
   private(set) var committed = 0
   /// The last commit that the server has acknowledged.
   private(set) var acknowledged = 0
-  /// The first part of a download has come since it was started.
+  /// True if the first part of a download has come since the start.
   private(set) var isDownloading = false
-  /// All that the server had is there since it was started.
+  /// True if all objects that the server had are there since the start.
   private(set) var hasDownloaded = false
-  /// Commits that it has told and that are not in its file.
+  /// The number of reported commits that are missing in the client's file.
   private(set) var lost = 0
-  /// Commits in its file that can't have been made.
+  /// The number of commits in the client's file that can't have been made.
   private(set) var doubled = 0
-  /// Commits that were made, and that it could not tell before it was killed.
+  /// The number of commits that were made, and that the client could not report before it was killed.
   private(set) var untold = 0
-  /// The last commit that was in its file when it was about to be reset, one for each reset.
+  /// The last commits in the client's file before its resets, one for each reset.
   private(set) var resets: [Int] = []
-  /// Resets that are done.
+  /// The number of resets that are complete.
   private(set) var countOfResets = 0
-  /// What has reached its handler: a code, and a text.
+  /// The errors that have reached the client's handler, each with a code and a text.
   private(set) var errors: [String] = []
-  /// Why commits were refused: a code, and a text.
+  /// The reasons why commits were refused, each with a code and a text.
   private(set) var refusals: [String] = []
 
   /// - Parameters:
-  ///   - server: the address of the server.
-  ///   - folder: for what it prints.
+  ///   - server: The address of the server.
+  ///   - folder: The folder for the output of the client.
   init(_ author: Int, _ durability: Durability, server: String, files: URL, folder: URL) {
     (self.author, self.durability, self.server) = (author, durability, server)
     (self.files, self.folder) = (files, folder)
@@ -56,7 +56,7 @@ final class WorkerProgram {
       ], in: folder)
   }
 
-  /// Kills it. What it has told before is known then.
+  /// Kills the client. The reports that it printed before are known afterwards.
   func crash() throws {
     guard let program else { return }
     listen()
@@ -72,7 +72,7 @@ final class WorkerProgram {
     self.end()
   }
 
-  /// Ends it. Its files stay.
+  /// Ends the client. Its files stay.
   func end() {
     program?.end()
     program = nil
@@ -80,9 +80,9 @@ final class WorkerProgram {
 
   // MARK: - What it tells
 
-  /// Takes in what it has told.
+  /// Reads the reports of the client.
   ///
-  /// - Returns: whether it will tell nothing more.
+  /// - Returns: True if no more reports will come.
   @discardableResult
   func listen() -> Bool {
     guard let (lines, isOver) = program?.takeLines() else { return true }
@@ -108,7 +108,8 @@ final class WorkerProgram {
     }
   }
 
-  /// The file has the commits up to a number. The one behind the last that was told may have been made.
+  /// Notes that the file has the commits up to a number. The client may have made one commit after the last one that it
+  /// reported.
   private func note(inFile number: Int) {
     lost += max(0, committed - number)
     doubled += max(0, number - committed - 1)
@@ -120,23 +121,23 @@ final class WorkerProgram {
 
   func tell(_ order: String) throws { try running.tell(order) }
 
-  /// Lets it write from now on, or from when it is open and sees the board.
+  /// Lets the client write from now on, or from the time when it is open and sees the board.
   ///
   /// - Parameters:
-  ///   - pause: microseconds between two commits; nil for as many as there should be of its durability.
-  ///   - bytes: the length of the texts.
+  ///   - pause: The microseconds between two commits; nil for the default of the client's durability.
+  ///   - bytes: The length of the texts.
   func write(pause: Int? = nil, bytes: Int = 60) throws {
     try tell("write \(pause ?? (durability == .full ? 200 : 2000)) \(bytes)")
   }
 
-  /// Waits until it has committed something.
+  /// Waits until the client has made a commit.
   func waitForCommit() throws {
     guard try waits(within: 120, until: { $0.committed > 0 }) else {
       throw try running.failure("commits nothing within 120 seconds")
     }
   }
 
-  /// Lets it end writing.
+  /// Lets the client end its writing.
   func stop() throws {
     let answer = try ask("stop", "stopped")
     guard answer.first == "\(committed)" else {
@@ -144,12 +145,12 @@ final class WorkerProgram {
     }
   }
 
-  /// Waits until the server has all that it has committed.
+  /// Waits until the server has all commits of the client.
   func settle(within seconds: Double = 120) throws { try ask("settle", "settled", within: seconds) }
 
   /// Gives an order, and waits for the answer.
   ///
-  /// - Returns: the words behind the first one.
+  /// - Returns: The words after the first word of the answer.
   @discardableResult
   func ask(_ order: String, _ word: String, within seconds: Double = 60) throws -> [String] {
     try tell(order)
@@ -170,10 +171,10 @@ final class WorkerProgram {
     return answers.remove(at: place).split(separator: " ").dropFirst().map(String.init)
   }
 
-  /// Waits until something holds.
+  /// Waits until a condition holds.
   ///
-  /// - Returns: false where it does not within so many seconds.
-  /// - Throws: `Program.Failure` where the client ends; `Interrupted`.
+  /// - Returns: False if it does not hold within `seconds` seconds.
+  /// - Throws: `Program.Failure` if the client ends; `Interrupted`.
   func waits(within seconds: Double, until isTrue: (WorkerProgram) throws -> Bool) throws -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {

@@ -1,24 +1,26 @@
 import Foundation
 import SyncPrograms
 
-/// The connection of a small session is cut behind each number of bytes. The client goes on through another one.
+/// The connection of a small session is cut after each possible number of bytes. The client continues with another
+/// connection.
 ///
-/// The bytes of both directions are counted together, and those of each direction alone: by three clients, each of which has an app of its own on the server.
+/// Three clients count the bytes: those of both directions together, and those of each direction alone. Each client has
+/// its own app on the server.
 struct CutRow {
   let scene: Scene
 
-  /// So many bytes lie between two cuts of the quick form.
+  /// The number of bytes between two cuts in the quick form.
   private static let quickStep = 13
-  /// A session takes so many seconds at most.
+  /// The most seconds that a session takes.
   private static let patience = 60.0
 
   private final class Lane {
     let name: String
     let program: Program
-    /// The last line about a session.
+    /// The last line that was printed about a session.
     var last = "the beginning"
     var time = ContinuousClock.now
-    /// The sessions, and the number of bytes that no session reaches.
+    /// The number of sessions, and the number of bytes that no session reaches.
     var done: [Int]?
 
     init(_ name: String, _ program: Program) { (self.name, self.program) = (name, program) }

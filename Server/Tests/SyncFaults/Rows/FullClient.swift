@@ -1,17 +1,18 @@
 import Foundation
 import SyncPrograms
 
-/// The client's files are on a disk that gets full. Its own writes are refused by a typed error, and what others write reaches it when there is space again.
+/// The client's files are on a disk that gets full. Its own writes are refused with a typed error, and the changes of
+/// others reach it when there is space again.
 struct FullClient {
   let scene: Scene
   let disk: SmallDisk
 
   private static let preloaded = 50
-  /// The texts of entries have so many bytes.
+  /// The length of the texts of entries, in bytes.
   private static let large = 20_000
-  /// `Realm.Error.Code.outOfDiskSpace`.
+  /// The code `Realm.Error.Code.outOfDiskSpace`.
   private static let outOfSpace = "14 "
-  /// `SyncError.Code.clientInternalError`.
+  /// The code `SyncError.Code.clientInternalError`.
   private static let internalError = "6 "
 
   func run() throws -> Report {
@@ -24,7 +25,7 @@ struct FullClient {
     try begin(full, other)
     try disk.fill()
 
-    // Its own writes.
+    // First the client itself writes.
     try full.write(bytes: Self.large)
     let isRefused = try full.waits(within: 60) { !$0.refusals.isEmpty }
     try full.stop()
@@ -34,7 +35,7 @@ struct FullClient {
     }
     let before = full.committed
 
-    // What others write: far more than there is space for.
+    // Then another client writes far more than there is space for.
     let start = other.committed
     try other.write(pause: 1000, bytes: Self.large)
     let hasWritten = try other.waits(within: 60) { $0.committed > start + 400 }
@@ -45,7 +46,7 @@ struct FullClient {
     try full.ask("ping", "pong")
     let refused = full.refusals.count
 
-    // There is space again. A session that has ended goes on when the app asks for it.
+    // There is space again. A session that has ended continues when the app asks for it.
     try disk.free()
     try full.ask("resume", "resumed")
     try full.write()
@@ -53,7 +54,7 @@ struct FullClient {
     try full.stop()
     report.check(goesOn && full.refusals.count == refused, "The client does not write: \(full.refusals)")
     let workers = [full, other]
-    // Its handler may be told that the file can't be written, and nothing else.
+    // The client's handler may be told only that the file can't be written.
     try Convergence(
       scene: scene, server: server.address, report: report,
       isExpected: { $0.hasPrefix(Self.internalError) }

@@ -1,4 +1,4 @@
-/// The disk of a client is full for a while, and that of the server.
+/// The disk of a client is full for a while, and then the disk of the server.
 struct FullRow {
   let scene: Scene
 

@@ -1,7 +1,8 @@
 import Foundation
 import SyncPrograms
 
-/// The server's data is on a disk that gets full. What clients commit meanwhile waits, and is there in the end.
+/// The server's data is on a disk that gets full. Commits that clients make meanwhile wait, and the server has them at
+/// the end.
 struct FullServer {
   let scene: Scene
   let disk: SmallDisk
@@ -20,7 +21,7 @@ struct FullServer {
     for worker in workers { try worker.waitForCommit() }
     try disk.fill()
 
-    // It stops acknowledging, and says why.
+    // The server stops acknowledging, and gives the reason.
     var problem = ""
     let end = ContinuousClock.now + .seconds(60)
     while problem.isEmpty, server.isRunning, ContinuousClock.now < end {
@@ -41,7 +42,7 @@ struct FullServer {
       report.check(log.contains("error"), "The server has ended without a message.")
     }
 
-    // There is space again. A server that lives goes on by itself.
+    // There is space again. A server that still runs continues without help.
     try disk.free()
     if !lives { try server.start() }
     try Convergence(scene: scene, server: server.address, report: report).check(

@@ -1,7 +1,7 @@
 import Foundation
 import SyncPrograms
 
-/// What a server is to be killed in. Its log has a line when that begins, and one when it ends.
+/// The work during which a server is killed. The server's log has a line when the work begins, and one when it ends.
 enum KillAim: String, CaseIterable {
   /// Changes of clients are merged and stored.
   case integrating
@@ -15,17 +15,17 @@ enum KillAim: String, CaseIterable {
     }
   }
 
-  /// Whether a log ends within it.
+  /// True if a log ends during the work.
   func isUnderWay(in log: String) -> Bool {
     guard let begin = log.range(of: lines.begin, options: .backwards) else { return false }
     guard let end = log.range(of: lines.end, options: .backwards) else { return true }
     return end.lowerBound < begin.lowerBound
   }
 
-  /// Waits until it is under way.
+  /// Waits until the work has begun and not ended.
   ///
-  /// - Parameter log: the file of the server's log.
-  /// - Returns: false where it does not begin within so many seconds.
+  /// - Parameter log: The file of the server's log.
+  /// - Returns: False if the work does not begin within `seconds` seconds.
   /// - Throws: `Interrupted`, or an error of the file.
   func waits(in log: URL, within seconds: Double) throws -> Bool {
     let file = try FileHandle(forReadingFrom: log)
@@ -37,7 +37,7 @@ enum KillAim: String, CaseIterable {
       try Interruption.check()
       text += String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
       if isUnderWay(in: text) { return true }
-      // What is left of a line may be its beginning.
+      // The rest may be the beginning of the line.
       text = String(text.suffix(1000))
       Thread.sleep(forTimeInterval: 0.0002)
     }

@@ -1,10 +1,11 @@
 import Foundation
 import SyncPrograms
 
-/// The server and clients are killed again and again, while clients write as fast as they can.
+/// The server and the clients are killed again and again while the clients write as fast as they can.
 ///
-/// A kill of the server counts as one within integrating, or within trimming, where its log tells that it had begun and not that it had ended. A kill of a client counts as one within
-/// bootstrapping where a part of the first download had come, and the client had not told that all was there.
+/// A kill of the server hits integrating, or trimming, if its log shows that the work had begun and not ended. A kill
+/// of a client hits bootstrapping if a part of the first download had come, and the client had not reported that all
+/// objects were there.
 final class KillRow {
   private struct Count {
     var aimed = 0
@@ -15,16 +16,16 @@ final class KillRow {
   private let report = Report("kill")
   private let server: ServerProgram
   private var writers: [WorkerProgram] = []
-  /// Has begun with an empty folder, and is to write until the next one begins.
+  /// A client that began with an empty folder, and that writes until the next one begins.
   private var newcomer: WorkerProgram?
-  /// Those that are done, by their numbers.
+  /// The models of newcomers that are done, by their numbers.
   private var models: [Int: AuthorModel] = [:]
   private var countOfNewcomers = 0
   private var counts: [KillAim: Count] = [:]
   private var bootstrapping = Count()
   private var serverKills = 0
   private var clientKills = 0
-  /// Commits of newcomers that are done. The server has acknowledged all of them.
+  /// The number of commits of newcomers that are done. The server has acknowledged all of them.
   private var committed = 0
 
   init(_ scene: Scene) throws {
@@ -36,7 +37,7 @@ final class KillRow {
 
   private var kills: Int { scene.isQuick ? 8 : 200 }
   private var preloaded: Int { scene.isQuick ? 3000 : 20_000 }
-  /// So many kills have to hit each aim.
+  /// The number of kills that must hit each aim.
   private var least: Int { scene.isQuick ? 0 : 20 }
 
   func run() throws -> Report {
@@ -64,7 +65,7 @@ final class KillRow {
 
   // MARK: - The beginning and the end
 
-  /// Half of the clients commit in each durability.
+  /// Starts the clients. Half of them commit with each durability.
   private func begin() throws {
     for author in 1...(scene.isQuick ? 4 : 6) {
       writers.append(scene.worker(author, of: server.address, author % 2 == 0 ? .relaxed : .full))
@@ -77,7 +78,7 @@ final class KillRow {
     for writer in writers { try writer.waitForCommit() }
   }
 
-  /// Commits of all clients so far.
+  /// The number of commits of all clients so far.
   private func countCommits() -> Int {
     let running = writers + [newcomer].compactMap(\.self)
     for worker in running { worker.listen() }
@@ -90,7 +91,7 @@ final class KillRow {
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     let all = countCommits()
     models.merge(Convergence.models(of: writers, preloaded: preloaded)) { $1 }
-    // All that is committed has to be there, and what was acknowledged is a part of it.
+    // All commits must exist, and the acknowledged ones are a part of them.
     let known = writers.reduce(committed) { $0 + $1.acknowledged }
     try Convergence(scene: scene, server: server.address, report: report).check(writers, models)
     report.add("rate", "\(Int(Double(all) / seconds))/s")
@@ -110,7 +111,7 @@ final class KillRow {
     report.check(count.hit >= least, "\(count.hit) kills have hit \(name), and \(count.aimed) aimed at it.")
   }
 
-  /// Kills on until each aim was hit as often as it has to be, or was missed too often.
+  /// Continues to kill until each aim was hit often enough, or was missed too often.
   private func reachAll() throws {
     for aim in KillAim.allCases {
       for _ in 0..<100 where counts[aim]?.hit ?? 0 < least { try killServer(aim) }
@@ -120,7 +121,7 @@ final class KillRow {
 
   // MARK: - Kills
 
-  /// - Parameter aim: nil for any moment.
+  /// - Parameter aim: The work that the kill aims at; nil for any moment.
   private func killServer(_ aim: KillAim?) throws {
     try scene.wait(upTo: 0.5)
     if let aim, let log = server.log {
@@ -134,7 +135,7 @@ final class KillRow {
     try server.start()
   }
 
-  /// Any moment: also while the client begins.
+  /// Kills a client at any moment, even while it starts.
   private func killWriter() throws {
     try scene.wait(upTo: 0.4)
     let victim = writers[scene.random.below(writers.count)]
@@ -144,7 +145,7 @@ final class KillRow {
     try victim.write()
   }
 
-  /// A client with an empty folder is killed in its first download, and goes on.
+  /// Kills a client with an empty folder in its first download, and starts it again.
   private func killNewcomer() throws {
     try retireNewcomer()
     countOfNewcomers += 1
@@ -163,7 +164,7 @@ final class KillRow {
     try worker.write(pause: 5000)
   }
 
-  /// A client whose folder is thrown away has uploaded all before.
+  /// Ends a client and removes its folder, after the client has uploaded all commits.
   private func retireNewcomer() throws {
     guard let worker = newcomer else { return }
     try worker.stop()

@@ -2,12 +2,12 @@ import NIOCore
 import SyncPrograms
 import Synchronization
 
-/// What has become of bytes that went through a slow proxy.
+/// The random treatment of bytes that go through a slow proxy, and its counts.
 final class SlowNetwork: Sendable {
   struct Counts: Sendable {
-    /// Pieces of 1 to 7 bytes that went alone.
+    /// The number of pieces of 1 to 7 bytes that were sent alone.
     var pieces = 0
-    /// Bytes that waited for those behind them.
+    /// The number of times that bytes waited for later ones.
     var joined = 0
     var delays = 0
     var stalls = 0
@@ -17,7 +17,7 @@ final class SlowNetwork: Sendable {
   fileprivate struct State {
     var random: SeededNumbers
     var counts = Counts()
-    /// Connections are cut by chance.
+    /// True if connections are cut at random.
     var mayCut = true
   }
 
@@ -27,7 +27,7 @@ final class SlowNetwork: Sendable {
 
   var counts: Counts { state.withLock { $0.counts } }
 
-  /// Cuts no connection any more.
+  /// Cuts no more connections.
   func endCutting() { state.withLock { $0.mayCut = false } }
 
   func passage() -> any Passage { SlowPassage(self) }
@@ -35,12 +35,12 @@ final class SlowNetwork: Sendable {
   fileprivate enum Fate {
     case pieces([Int])
     case join
-    /// In milliseconds.
+    /// A wait, in milliseconds.
     case wait(Int64)
     case cut
   }
 
-  /// What becomes of so many bytes.
+  /// Draws what is done with this number of bytes.
   fileprivate func draw(_ bytes: Int) -> Fate {
     state.withLock { state -> Fate in
       switch state.random.below(1000) {
@@ -51,7 +51,7 @@ final class SlowNetwork: Sendable {
         state.counts.stalls += 1
         return .wait(Int64(100 + state.random.below(900)))
       case 13..<400:
-        // Of many bytes the first ones only, or it takes for ever.
+        // Only the first bytes of many are split, because all of them would take too long.
         var lengths: [Int] = []
         var left = min(bytes, 500)
         while left > 0 {
@@ -72,19 +72,19 @@ final class SlowNetwork: Sendable {
   }
 }
 
-/// One connection through a slow proxy. What comes in one direction goes on in its order.
+/// A connection through a slow proxy. The bytes of one direction keep their order.
 private final class SlowPassage: Passage {
   private struct Piece {
     var bytes: ByteBuffer
-    /// Milliseconds behind the piece before it.
+    /// The milliseconds between the previous piece and this one.
     var delay: Int64
   }
 
   private struct Way {
     var waiting: [Piece] = []
-    /// A piece is on its way.
+    /// True if a piece is waiting for its delay.
     var isBusy = false
-    /// Nothing more comes.
+    /// True if no more bytes come.
     var hasEnded = false
   }
 
@@ -92,7 +92,7 @@ private final class SlowPassage: Passage {
   private let toServer = Mutex(Way())
   private let toDevice = Mutex(Way())
 
-  /// Bytes wait so many milliseconds for others to join them.
+  /// The milliseconds that bytes wait for others to join them.
   private static let patience: Int64 = 30
 
   init(_ network: SlowNetwork) { self.network = network }
@@ -112,7 +112,7 @@ private final class SlowPassage: Passage {
     sendNext(way)
   }
 
-  /// What waits still goes on before.
+  /// Notes that no more bytes come. The waiting bytes are sent before the end.
   func end(_ way: ProxyWay) {
     change(way) { $0.hasEnded = true }
     sendNext(way)
@@ -123,7 +123,7 @@ private final class SlowPassage: Passage {
     return toDevice.withLock { body(&$0) }
   }
 
-  /// - Parameter joins: the bytes go together with those that wait already, if there are any.
+  /// - Parameter joins: True if the bytes are sent together with those that already wait, if there are any.
   private func add(_ bytes: ByteBuffer, _ way: ProxyWay, joins: Bool, delay: Int64) {
     change(way) { way -> Void in
       if joins, let last = way.waiting.indices.last {

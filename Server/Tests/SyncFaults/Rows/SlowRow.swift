@@ -1,9 +1,10 @@
 import Foundation
 import SyncPrograms
 
-/// Clients write through a network that delays, splits and joins what is sent, stalls, and breaks connections.
+/// Clients write through a network that delays, splits, joins and stalls bytes, and breaks connections.
 ///
-/// Where the system can slow down a network that is of this row alone (`Netem`), the row runs there. A proxy does the rest: it splits and cuts, which the system does not.
+/// If the system can slow down a network for this row alone (`Netem`), the row runs there. A proxy does the rest: it
+/// splits and cuts, which the system does not do.
 struct SlowRow {
   let scene: Scene
 
@@ -28,7 +29,7 @@ struct SlowRow {
     for worker in workers { try worker.waitForCommit() }
     try Interruption.wait(seconds: seconds)
     for worker in workers { try worker.stop() }
-    // What waits still goes through the slow network, too, but for the cuts.
+    // The bytes that still wait also go through the slow network, but are not cut.
     network.endCutting()
     try Convergence(scene: scene, server: server.address, report: report).check(
       workers, Convergence.models(of: workers, preloaded: 100))

@@ -1,16 +1,17 @@
 import Foundation
 import SyncPrograms
 
-/// The server is stopped, and goes on from a backup that was made before clients uploaded more.
+/// The server is stopped, and continues from a backup that was made before clients uploaded more.
 ///
-/// What docs/run-a-server.md promises: clients that have later changes than the backup are reset, and no others. What was uploaded after the backup is gone everywhere, and the block before the
-/// reset sees it. What was not uploaded is made again on top of what the server has.
+/// The row checks the promises of docs/run-a-server.md: clients with later changes than the backup are reset, and no
+/// other clients. Changes that were uploaded after the backup are gone everywhere, and the block before the reset sees
+/// them. Changes that were not uploaded are made again on top of the server's state.
 struct YesterdayRow {
   let scene: Scene
 
   private static let preloaded = 50
 
-  /// What a client has committed until the backup, until the server was stopped, and until it began again.
+  /// The numbers of a client's commits at the backup, when the server was stopped, and when it started again.
   private struct Past {
     var backup = 0
     var stop = 0
@@ -30,7 +31,7 @@ struct YesterdayRow {
     return report
   }
 
-  /// The clients 1 and 2 write all the time, 3 only reads after the backup, and 4 is suspended before it.
+  /// Runs the row. The clients 1 and 2 write all the time, 3 only reads after the backup, and 4 is suspended before it.
   private func run(_ report: Report) throws -> [Past] {
     let server = try scene.startServer()
     defer { server.end() }
@@ -54,7 +55,7 @@ struct YesterdayRow {
     server.stop()
     try write([workers[0], workers[1], workers[3]], atLeast: scene.random.below(80) + 1)
     for (place, worker) in workers.enumerated() { pasts[place].start = worker.committed }
-    // The one that is suspended has uploaded nothing since.
+    // The suspended client has uploaded no changes since the backup.
     pasts[3].stop = pasts[3].backup
     try restore(backup, server)
     try workers[3].ask("resume", "resumed")
@@ -64,7 +65,7 @@ struct YesterdayRow {
     }
     for worker in workers { try worker.settle() }
 
-    // They go on as before.
+    // All clients continue.
     var models = zip(workers, pasts).map { model(of: $0.author, $1, wasReset: $0.author != 4) }
     try write(workers, atLeast: 20)
     for (place, worker) in workers.enumerated() {
@@ -82,7 +83,7 @@ struct YesterdayRow {
     return pasts
   }
 
-  /// Lets clients commit, each so many times or more.
+  /// Lets each of the clients make at least `count` commits.
   private func write(_ workers: [WorkerProgram], atLeast count: Int) throws {
     let before = workers.map(\.committed)
     for worker in workers { try worker.write(pause: 2000) }
@@ -93,7 +94,7 @@ struct YesterdayRow {
     for worker in workers { try worker.stop() }
   }
 
-  /// As docs/run-a-server.md tells.
+  /// Restores a backup in the way that docs/run-a-server.md describes.
   private func restore(_ backup: URL, _ server: ServerProgram) throws {
     let files = FileManager.default
     let app = server.data.appending(path: "dev")
@@ -102,7 +103,7 @@ struct YesterdayRow {
     try server.start()
   }
 
-  /// What has to be there of a client when all have converged.
+  /// The objects that a client must have when all clients have converged.
   private func model(of author: Int, _ past: Past, wasReset: Bool) -> AuthorModel {
     var server = AuthorModel(author, commits: past.backup)
     guard wasReset else { return AuthorModel(author, commits: past.start) }

@@ -1,18 +1,19 @@
 import ArgumentParser
 import SyncPrograms
 
-/// A client, as a program of its own. It takes orders from standard input, answers by lines, and ends with its input.
+/// A client as a separate program. It takes orders from standard input, answers with lines, and ends when its input
+/// ends.
 struct Client: AsyncParsableCommand {
   enum Role: String, ExpressibleByArgument, CaseIterable {
     /// Writes objects while it is suspended, and uploads them.
     case upload
-    /// Gets all objects of a class.
+    /// Downloads all objects of a class.
     case download
-    /// Changes one number again and again.
+    /// Changes a number again and again.
     case write
-    /// Sees that number.
+    /// Observes that number.
     case observe
-    /// Is many clients that do nothing.
+    /// Opens many sessions that do nothing.
     case crowd
   }
 

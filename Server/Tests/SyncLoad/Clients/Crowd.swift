@@ -2,9 +2,10 @@ import Foundation
 import RealmSwift
 import SyncPrograms
 
-/// Many clients that do nothing. Each is a realm in memory, with a session and a connection of its own.
+/// Many clients that do nothing. Each is a realm in memory with its own session and connection.
 ///
-/// It takes keys of users, for each of which it opens some realms, then `end`, and from then on any order asks how many are connected.
+/// The crowd takes keys of users, and opens some realms for each of them. After the order `end`, each further order
+/// asks how many realms are connected.
 @MainActor
 final class Crowd {
   private let options: ClientOptions
@@ -26,7 +27,7 @@ final class Crowd {
     }
   }
 
-  /// Not async, so that the realm opens at once.
+  /// Opens a realm at once. The function is not async, because an async function can only open a realm with await.
   private func open(_ configuration: Realm.Configuration) throws -> Realm {
     try Realm(configuration: configuration)
   }

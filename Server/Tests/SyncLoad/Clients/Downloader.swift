@@ -2,19 +2,19 @@ import Foundation
 import RealmSwift
 import SyncPrograms
 
-/// At the first order it opens an empty file, and tells how long it takes until all objects are in it, how much memory that needs, and how long the app's own
-/// writes take meanwhile.
+/// Opens an empty file at the first order, and reports the time until all objects are there, the memory that the
+/// download needs, and the times of the app's own writes meanwhile.
 @MainActor
 final class Downloader {
   private let options: ClientOptions
   private var isOver = false
 
-  /// Milliseconds between two writes of the app.
+  /// The milliseconds between two writes of the app.
   private static let pause = 20.0
 
   init(_ options: ClientOptions) { self.options = options }
 
-  /// Not async, so that the realm opens at once.
+  /// Opens a realm at once. The function is not async, because an async function can only open a realm with await.
   private func open(_ configuration: Realm.Configuration) throws -> Realm {
     try Realm(configuration: configuration)
   }
@@ -27,7 +27,7 @@ final class Downloader {
     _ = await Orders.next()
     let memory = MemoryWatch()
     let start = ContinuousClock.now
-    // It is open at once, so that the app can write.
+    // The realm opens at once, so that the app can write.
     let realm = try open(configuration)
     let download = Task.detached { try await Opener().open(configuration) }
     Task {
@@ -50,9 +50,11 @@ final class Downloader {
     withExtendedLifetime(realm) {}
   }
 
-  /// The app writes until all is there. A write is due once in a while, whether or not the one before is done.
+  /// Lets the app write until all objects are there. Writes are due at regular times, even if the previous one is not
+  /// done.
   ///
-  /// - Returns: milliseconds that each write has taken. Those that were due while another one waited have waited too.
+  /// - Returns: The milliseconds that each write has taken. A write that was due while another one waited has waited
+  ///   too.
   private func write(to realm: Realm) async throws -> [Double] {
     var waits: [Double] = []
     var number = 0
@@ -64,16 +66,16 @@ final class Downloader {
       }
       let wait = (ContinuousClock.now - start) / .milliseconds(1)
       for due in stride(from: wait, to: 0, by: -Self.pause) { waits.append(due) }
-      // Others of the main actor have their turn here, too.
+      // Other tasks of the main actor also have their turn here.
       try await Task.sleep(for: .milliseconds(max(1, Self.pause - wait)))
     }
     return waits
   }
 }
 
-/// Opens a realm when all that the server has is in it.
+/// Opens a realm when it has all objects of the server.
 private actor Opener {
-  /// - Returns: how many persons there are, and when they were.
+  /// - Returns: The number of persons, and the time when they were there.
   func open(_ configuration: Realm.Configuration) async throws -> (Int, ContinuousClock.Instant) {
     let realm = try await Realm(configuration: configuration, actor: self, downloadBeforeOpen: .always)
     let end = ContinuousClock.now

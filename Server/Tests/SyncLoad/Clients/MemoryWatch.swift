@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// Looks again and again how much memory this process holds beside mapped files.
+/// Measures again and again how much memory this process holds besides mapped files.
 final class MemoryWatch: Sendable {
   private struct State {
     var most: Int
     var isOver = false
   }
 
-  /// Bytes at the beginning; 0 where the system does not tell it.
+  /// The number of bytes at the beginning; 0 if the system does not report it.
   let atStart: Int
   private let state: Mutex<State>
 
-  /// It misses what is held for a shorter time than this, in seconds.
+  /// The seconds between two looks. Memory that is held for less time is missed.
   private static let pause = 0.005
 
   init() {
@@ -33,9 +33,9 @@ final class MemoryWatch: Sendable {
     }
   }
 
-  /// Looks no more.
+  /// Ends the measuring.
   ///
-  /// - Returns: the most bytes that there were.
+  /// - Returns: The greatest number of bytes.
   func end() -> Int {
     _ = look()
     return state.withLock { state in

@@ -22,22 +22,22 @@ final class Person: Object {
   @Persisted var bio: String?
 }
 
-/// A number that is changed.
+/// A number that clients change.
 final class Counter: Object {
   @Persisted(primaryKey: true) var id: Int
   @Persisted var number: Int
 
-  /// That of a writer, which an observer looks at.
+  /// The id of a writer's counter, which an observer watches.
   static let shared = 1
-  /// That of an app that writes while it gets objects.
+  /// The id of the counter of an app that writes during a download.
   static let own = 2
 }
 
-/// What a client asks for.
+/// The classes that a client asks for.
 enum Content: String, Sendable, CaseIterable {
   case items
   case persons
-  /// Persons, and counters, one of which the app writes.
+  /// Persons, and counters. The app writes one of the counters.
   case both
   case counters
 
@@ -62,7 +62,7 @@ enum Content: String, Sendable, CaseIterable {
     }
   }
 
-  /// A new object of the first of the classes.
+  /// A new object of the first class.
   func object(_ number: Int) -> Object {
     switch self {
     case .items:

@@ -3,13 +3,14 @@ import Foundation
 import RealmSwift
 import SyncPrograms
 
-/// Notes when it is told of changes of a number. At an order, which is a number, it waits until it is told of that, and writes down what it has noted.
+/// Notes when it hears of changes of a number. An order is a number: the observer waits until it hears of that number,
+/// and writes its notes to a file.
 @MainActor
 final class Observer {
   struct Arrival: Codable, Sendable {
-    /// The observer has seen this number, and so all before it.
+    /// The number that the observer has seen. It has also seen all earlier numbers.
     let number: Int
-    /// In nanoseconds of the machine's uptime: all programs of a machine read the same clock.
+    /// The nanoseconds of the machine's uptime. All programs of a machine read the same clock.
     let time: UInt64
   }
 

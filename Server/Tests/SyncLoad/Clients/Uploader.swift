@@ -2,7 +2,8 @@ import Foundation
 import RealmSwift
 import SyncPrograms
 
-/// Writes objects while it has no connection. At the first order it connects, and tells how long it takes until the server has them.
+/// Writes objects while it has no connection. It connects at the first order, and reports the time until the server has
+/// the objects.
 @MainActor
 final class Uploader {
   private let options: ClientOptions

@@ -3,14 +3,15 @@ import Foundation
 import RealmSwift
 import SyncPrograms
 
-/// Changes a number as often as it is told to: to 1, to 2, and so on. It notes when.
+/// Changes a number as often as it is told: to 1, to 2, and so on. It notes the times.
 ///
-/// It takes the orders `change COUNT PAUSE`, and `begin PAUSE` with `stop` behind it; pauses are in milliseconds. It answers by the last number.
+/// It takes the order `change COUNT PAUSE`, and the order `begin PAUSE` with a later `stop`. Pauses are in
+/// milliseconds. It answers with the last number.
 @MainActor
 final class Writer {
   private let options: ClientOptions
   private var isToStop = false
-  /// When each change began, in nanoseconds of the machine's uptime.
+  /// The beginning of each change, in nanoseconds of the machine's uptime.
   private var times: [UInt64] = []
 
   /// The name of the file in the client's folder that has the times.

@@ -2,7 +2,7 @@ import NIOCore
 import SyncPrograms
 import Synchronization
 
-/// Stands between a device and a server, and counts the bytes that go through TCP.
+/// A proxy between a device and a server that counts the bytes on TCP.
 final class CountingProxy: Sendable {
   struct Counts: Sendable {
     var toServer = 0
@@ -11,7 +11,7 @@ final class CountingProxy: Sendable {
     var both: Int { toServer + toDevice }
   }
 
-  /// Counts what goes on at once.
+  /// Sends all bytes on at once, and counts them.
   private final class Counter: Passage {
     let counts = Mutex(Counts())
 
@@ -27,7 +27,7 @@ final class CountingProxy: Sendable {
   private let counter: Counter
   private let proxy: TCPProxy
 
-  /// - Parameter server: the port of this machine that the server listens on.
+  /// - Parameter server: The port of this machine on which the server listens.
   init(for server: Int) throws {
     let counter = Counter()
     self.counter = counter
@@ -36,12 +36,12 @@ final class CountingProxy: Sendable {
 
   var address: String { proxy.address }
 
-  /// What has gone since the start, or since it was set to none.
+  /// The counts since the start, or since they were set.
   var counts: Counts {
     get { counter.counts.withLock { $0 } }
     set { counter.counts.withLock { $0 = newValue } }
   }
 
-  /// Breaks all connections, and takes no new ones.
+  /// Breaks all connections, and accepts no new ones.
   func end() { proxy.end() }
 }

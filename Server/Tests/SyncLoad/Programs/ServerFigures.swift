@@ -1,9 +1,9 @@
 import SyncPrograms
 
 extension ServerProgram {
-  /// Bytes that the server holds in memory; nil where the system does not tell it.
+  /// The bytes that the server holds in memory; nil if the system does not report it.
   var memory: Int? { ProcessFigures.bytes("VmRSS", of: "\(number)") }
 
-  /// Seconds of a processor that the server has used; nil where the system does not tell it.
+  /// The seconds of processor time that the server has used; nil if the system does not report it.
   var processorSeconds: Double? { ProcessFigures.processorSeconds(of: "\(number)") }
 }

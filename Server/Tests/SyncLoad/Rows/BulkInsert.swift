@@ -1,7 +1,7 @@
 import Foundation
 import RealmStorage
 
-/// The persons as the storage engine alone writes them.
+/// The persons, written with the storage engine alone.
 enum BulkInsert {
   private static let schema = TableSchema(
     "Person",
@@ -11,9 +11,9 @@ enum BulkInsert {
       Column("city", .string, index: .plain), Column("bio", .string, isOptional: true),
     ])
 
-  /// Inserts so many in one durable commit, into a file of its own that goes again.
+  /// Inserts persons in one durable commit, into a new file that is removed afterwards.
   ///
-  /// - Returns: how many seconds that takes, without what it takes to make up their values.
+  /// - Returns: The seconds that this takes, without the time to make the values.
   static func seconds(of count: Int, in folder: URL) throws -> Double {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -33,7 +33,7 @@ enum BulkInsert {
     return (ContinuousClock.now - start) / .seconds(1) - making
   }
 
-  /// As good as random: 7,919 is a prime number, and divides no count that is usual here.
+  /// A place that is as good as random, because 7,919 is a prime number that divides no usual count.
   private static func place(_ number: Int, of count: Int) -> Int {
     count % 7_919 == 0 ? number : number * 7_919 % count
   }

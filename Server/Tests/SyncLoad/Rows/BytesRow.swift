@@ -1,6 +1,6 @@
 import SyncPrograms
 
-/// S14: bytes that go over the network for a change of one number, with the framing of WebSockets.
+/// S14: the bytes on the network for a change of one number, with the framing of WebSockets.
 struct BytesRow {
   let setting: Setting
 
@@ -15,10 +15,10 @@ struct BytesRow {
       defer { observing.end() }
       let pair = try Pair(setting, of: writing.address, and: observing.address)
       defer { pair.end() }
-      // Answers to earlier changes may still be on their way.
+      // Answers to earlier changes may still arrive.
       try Interruption.wait(seconds: 0.5)
       (writing.counts, observing.counts) = (CountingProxy.Counts(), CountingProxy.Counts())
-      // Each goes alone.
+      // Each change is sent alone.
       _ = try pair.change(Self.changes, pause: 50)
       try Interruption.wait(seconds: 0.5)
       let (up, down) = (writing.counts, observing.counts)

@@ -1,11 +1,11 @@
 import SyncPrograms
 
-/// S12: many clients are connected, and nothing happens.
+/// S12: many clients are connected and idle.
 struct CrowdRow {
   let setting: Setting
 
   private static let clients = 1000
-  /// A user may register ten files in a minute.
+  /// The number of files that a user may register in a minute.
   private static let filesOfUser = 10
 
   func run(_ figures: Figures) throws {
@@ -16,7 +16,7 @@ struct CrowdRow {
       for number in 0..<Self.clients / Self.filesOfUser { try crowd.tell(try server.key("user \(number)")) }
       try crowd.tell("end")
       try expectAll(crowd, within: 600)
-      // What the connecting has left to do is done by then.
+      // The remaining work of the connections is done by then.
       try Interruption.wait(seconds: 10)
       let before = server.processorSeconds
       let start = ContinuousClock.now

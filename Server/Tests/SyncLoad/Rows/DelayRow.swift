@@ -1,6 +1,6 @@
 import SyncPrograms
 
-/// S11: how long a change takes from one device to another, while nothing else happens.
+/// S11: the time that a change takes from one device to another while the server is otherwise idle.
 struct DelayRow {
   let setting: Setting
 
@@ -21,7 +21,7 @@ struct DelayRow {
   }
 }
 
-/// S11: the same while a client uploads many objects, and another one gets many.
+/// S11: the same time while a client uploads many objects, and another one downloads many.
 struct LoadedDelayRow {
   let setting: Setting
 

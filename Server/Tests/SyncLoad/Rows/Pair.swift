@@ -1,16 +1,16 @@
 import Foundation
 import SyncPrograms
 
-/// A device that changes a number, and another one that sees it.
+/// A device that changes a number, and a device that observes it.
 final class Pair {
   private let writer: Program
   private let observer: Program
-  /// So many changes were made before.
+  /// The number of changes so far.
   private var changes = 0
 
   /// - Parameters:
-  ///   - address: where the device that changes the number finds the server.
-  ///   - other: where the other one does.
+  ///   - address: The address at which the device that changes the number finds the server.
+  ///   - other: The address at which the other device finds it.
   init(_ setting: Setting, of address: String, and other: String) throws {
     writer = try setting.client(.write, of: address)
     do {
@@ -22,7 +22,7 @@ final class Pair {
     }
     do {
       try observer.answer("ready")
-      // The first changes may meet what is done once.
+      // The first changes may include work that is done only once.
       _ = try change(20, pause: 20)
     } catch {
       end()
@@ -35,10 +35,10 @@ final class Pair {
     writer.end()
   }
 
-  /// Changes the number so many times.
+  /// Changes the number `count` times.
   ///
-  /// - Parameter pause: milliseconds between two changes.
-  /// - Returns: milliseconds from the beginning of each commit until the observer is told of it, or of a later one.
+  /// - Parameter pause: The milliseconds between two changes.
+  /// - Returns: The milliseconds from the beginning of each commit until the observer hears of it or of a later one.
   func change(_ count: Int, pause: Int) throws -> [Double] {
     try writer.tell("change \(count) \(pause)")
     return try delays(within: 60 + Double(count * pause) / 100)
@@ -47,7 +47,7 @@ final class Pair {
   /// Changes the number from now on until `stop`.
   func begin(pause: Int) throws { try writer.tell("begin \(pause)") }
 
-  /// - Returns: as `change`.
+  /// - Returns: The milliseconds for each change, as `change` returns them.
   func stop() throws -> [Double] {
     try writer.tell("stop")
     return try delays(within: 300)
@@ -67,7 +67,7 @@ final class Pair {
     var found: [Double] = []
     var place = 0
     for number in first..<last {
-      // Several changes may come together: the observer sees the last one.
+      // Several changes may arrive together, and the observer sees only the last one.
       while place < arrivals.count, arrivals[place].number <= number { place += 1 }
       guard place < arrivals.count else {
         throw Program.Failure("An observer has not seen the change \(number + 1).")

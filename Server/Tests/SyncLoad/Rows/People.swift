@@ -1,6 +1,6 @@
 import SyncPrograms
 
-/// The rows of a server that has many persons.
+/// The rows with a server that has many persons.
 struct People {
   let setting: Setting
   let rows: Set<String>
@@ -13,7 +13,7 @@ struct People {
     }
   }
 
-  /// A client makes the persons, and ends.
+  /// Lets a client make the persons.
   private func fill(_ server: ServerProgram) throws {
     note("A client makes \(setting.objects.grouped) persons.")
     let arguments = ["--content", "persons", "--objects", "\(setting.objects)", "--commit", "10000"]
@@ -25,7 +25,7 @@ struct People {
   }
 }
 
-/// S10: a new client gets all persons, while its app writes.
+/// S10: a new client downloads all persons while its app writes.
 struct DownloadRow {
   let setting: Setting
 
@@ -45,7 +45,7 @@ struct DownloadRow {
     figures.add("\(name): p99 of the app's writes", p99, "ms", .atMost(100))
     let peak = try client.answer("peak", 1)[0]
     note("S10: the median of the app's writes is \(p50) ms; with mapped pages the client held \(peak) bytes.")
-    // A system that does not tell what a process holds has told nothing.
+    // If the system does not report the memory of a process, there is no figure.
     guard peak > 0 else { return note("S10: this system does not tell how much memory a client holds.") }
     figures.add("\(name): memory of the client", memory / 1_048_576, "MiB", .atMost(64), digits: 0)
   }

@@ -1,6 +1,6 @@
 import SyncPrograms
 
-/// S9: what was written while there was no connection goes to the server.
+/// S9: the upload of changes that were made without a connection.
 struct UploadRow {
   let setting: Setting
 

@@ -16,7 +16,7 @@ public struct PredicateParts: Sendable, RandomAccessCollection, ExpressibleByArr
       }
     }
 
-    /// Takes the parts of its parts out of it.
+    /// Removes all parts, and returns the storages of those that have parts themselves.
     private func takeNested() -> [Storage] {
       defer { parts = [] }
       return parts.compactMap { $0.parts?.storage }

@@ -120,7 +120,7 @@ extension Relation {
 }
 
 extension ValuePath.End {
-  /// The columns of the row that it reads, one or none; nil if it reads other rows.
+  /// The columns of the row that the end reads, one or none; nil if it reads other rows.
   var columnRead: [Int]? {
     switch self {
     case .row: []

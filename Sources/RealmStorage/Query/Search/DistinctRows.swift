@@ -1,7 +1,8 @@
-/// Finds the first of the rows that have the same values.
+/// Finds the first row of each group of rows with the same values.
 ///
-/// The values that were found so far are kept as far as there is memory for them. Rows with others wait then until all have been
-/// seen: none of them has a value that was kept. Those that wait are looked at class by class, by hashes of their values.
+/// The values that are found are kept as long as there is memory for them. Rows with other values wait until all rows
+/// have been read; none of the waiting rows has a value that was kept. They are then read again class by class. A hash
+/// of its values gives the class of a row.
 struct DistinctRows {
   private let columns: [SortPath]
   private let clusters: Ref
@@ -13,10 +14,10 @@ struct DistinctRows {
     (self.memory, self.bounds) = (memory, bounds)
   }
 
-  /// So many rows are read at a time.
+  /// The number of rows that are read at a time.
   private static let chunk = 1 << 14
 
-  /// Rows of which each waits for its class of values.
+  /// A walk over the waiting rows that handles only the rows of one class.
   private struct Round {
     let seed = UInt64.random(in: .min ... .max)
     let classes: UInt64
@@ -28,13 +29,13 @@ struct DistinctRows {
     }
   }
 
-  /// Those of the rows that come first among equals, in the same order.
+  /// The rows that come first among rows with equal values, in the order in which the rows are given.
   func found(among rows: consuming [UInt64], _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     var isFound = PlaceSet(count: rows.count)
     var isWaiting = PlaceSet(count: rows.count)
     for place in rows.indices { isWaiting.insert(place) }
     var round = Round(classes: 1)
-    // One for all walks: memory that is given back lies between what others have.
+    // All walks use one set, because memory that is returned to the allocator may lie between blocks that are in use.
     var values = EntrySet(maximumBytes: memory.valueBytes)
     while !isWaiting.isEmpty {
       values.removeAll()
@@ -59,7 +60,8 @@ struct DistinctRows {
       }
       round.place += 1
       if round.place == round.classes {
-        // As if all that wait differed, each as long as a number.
+        // The number of classes is chosen as if all waiting rows had different values that take 24 bytes each, about
+        // the entry of one number.
         round = Round(classes: UInt64(isWaiting.count / max(1, memory.valueBytes / 24) + 1))
       }
     }
@@ -72,13 +74,14 @@ struct DistinctRows {
     return rows
   }
 
-  /// Calls `body` with bytes that stand for the values of rows: they are the same where these are.
+  /// Calls `body` with an entry of bytes for each row. The entries of two rows are the same if the values of the rows
+  /// are.
   private func forEachEntry(
     of keys: [UInt64], _ reader: any NodeReader, _ body: (_ index: Int, [UInt8]) -> Void
   ) throws(StorageError) {
     var check = BoundsCheck(bounds)
     var numbers = NumberBuffer()
-    // Of each row those of all columns.
+    // The sort numbers of all columns for the first row, then those for the second row, and so on.
     var tuples: [UInt128] = []
     var isExact: [Bool] = []
     var entry: [UInt8] = []
@@ -94,7 +97,7 @@ struct DistinctRows {
       for (place, column) in columns.enumerated() {
         try column.read(0, rows, of: cluster, access, into: &numbers)
         for index in 0..<numbers.count {
-          // What is not reached is null here.
+          // Here a value that is not reached, because a link on the path is null, counts as null.
           let number = numbers[index] == SortColumn.unreached ? SortColumn.null : numbers[index]
           tuples[index * columns.count + place] = number
           if !column.isExact(number) { isExact[index] = false }
@@ -102,12 +105,13 @@ struct DistinctRows {
       }
       for (index, row) in rows.enumerated() {
         entry.removeAll(keepingCapacity: true)
-        // Entries of both kinds differ in the first byte.
+        // Entries of sort numbers and entries of whole values differ in the first byte.
         entry.append(isExact[index] ? 1 : 0)
         if isExact[index] {
           for place in 0..<columns.count { entry.append(number: tuples[index * columns.count + place]) }
         } else {
-          // What the first bytes do not tell: whole values, which never equal those that they do tell.
+          // The sort numbers of this row do not tell its values exactly, so the entry has the whole values. They never
+          // equal values that sort numbers tell exactly.
           for column in columns {
             let value = try column.path.value(Int(row), of: cluster, access) ?? .null
             let canonical = ValueOrder.canonical(value, of: column.path.column)
@@ -122,7 +126,7 @@ struct DistinctRows {
   }
 }
 
-/// Places, a bit for each.
+/// A set of places, with a bit for each place.
 private struct PlaceSet {
   private var words: [UInt64]
   private(set) var count = 0

@@ -1,10 +1,10 @@
 extension ValueOrder {
-  /// The same for all values of a column that sorts do not part.
+  /// The value that stands for all values of a column that a sort treats as equal.
   static func canonical(_ value: Value, of column: Column) -> Value {
     column.type == .mixed ? canonical(mixed: value) : canonical(value)
   }
 
-  /// Numbers of all types that are equal become one.
+  /// Equal numbers of all types become the same value.
   private static func canonical(mixed value: Value) -> Value {
     switch value {
     case .float(let number): return canonical(mixed: .double(Double(number)))

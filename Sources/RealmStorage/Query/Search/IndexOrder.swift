@@ -1,14 +1,15 @@
-/// The rows of a table in the order of an indexed column, as its index has them, from either end.
+/// Reads the rows of a table in the order of an indexed column from its index, ascending or descending.
 enum IndexOrder {
-  /// What `body` is given: rows whose values have one encoding, in the order of their keys.
+  /// Rows whose values have the same encoding in the index, in the order of their keys.
   struct Group {
     var rows: [UInt64]
-    /// The values may differ: the encoding is cut.
+    /// Whether the values may differ, because the encoding is cut.
     var isCut: Bool
   }
 
-  /// Calls `body` with one group after another until it answers false. Answers false where a group has more than `most` rows, which is not given then.
+  /// Calls `body` with one group after another until it returns false.
   ///
+  /// - Returns: false if a group has more than `most` rows; `body` is not called with that group. Otherwise true.
   /// - Precondition: `IndexSpan.serves` the column.
   static func forEachGroup(
     of column: Column, in root: Ref, ascending: Bool, atMost most: Int, _ access: borrowing NodeAccess,
@@ -48,7 +49,8 @@ enum IndexOrder {
     return try body(Group(rows: ascending ? rows : rows.reversed(), isCut: isCut))
   }
 
-  /// Each number of the index of a primary key is in one row.
+  /// Calls `body` with a group for each row of an integer index. Each number in the index of a primary key belongs to
+  /// one row.
   private static func forEachNumber(
     in ref: Ref, ascending: Bool, _ access: borrowing NodeAccess,
     _ body: (Group) throws(StorageError) -> Bool

@@ -1,31 +1,31 @@
-/// What indexes can answer of a predicate: parts of which all must hold, each with the rows that its index finds.
+/// The parts of a predicate that indexes can answer. All parts must hold, and the index of each part finds its rows.
 struct IndexPlan {
   struct Part {
     enum Sought {
-      /// Rows with one of these values, each of which is there once.
+      /// The rows with one of these values. Each value is listed once.
       case values([Value])
       case span(IndexSpan)
-      /// Rows of which one of these holds, each by an index.
+      /// The rows for which at least one of these plans holds. Each plan is answered by an index.
       case either([IndexPlan])
     }
 
-    /// Whose index finds the rows; of several, the first.
+    /// The column whose index finds the rows; for several plans, the column of the first one.
     let column: Column
     let sought: Sought
 
     var span: IndexSpan? { if case .span(let span) = sought { span } else { nil } }
 
-    /// Whether the rows that the index finds are just those of which the part holds.
+    /// Whether the index finds exactly the rows for which the part holds.
     var isExact: Bool {
       switch sought {
       case .values: true
       case .span(let span): span.isExact
-      // A plan of several parts is asked one of them.
+      // Only one part of a plan is looked up, so that a plan with several parts may find too many rows.
       case .either(let plans): plans.allSatisfy { $0.only != nil }
       }
     }
 
-    /// The columns whose indexes may find the rows, in words.
+    /// The names of the columns whose indexes may find the rows, for an explanation.
     var name: String {
       guard case .either(let plans) = sought else { return column.name }
       var names: [String] = []
@@ -36,12 +36,13 @@ struct IndexPlan {
     }
   }
 
-  /// In the order of the predicate.
+  /// The parts, in the order of the predicate.
   let parts: [Part]
-  /// The predicate says nothing else.
+  /// Whether there are parts and they say all that the predicate says.
   let isWhole: Bool
 
-  /// - Parameter isInner: it is one of several of which one must hold: these are not looked for in it.
+  /// - Parameter isInner: whether the predicate is one of several alternatives. Alternatives inside it are then not
+  ///   answered by indexes.
   init(_ predicate: Predicate, _ schema: TableSchema, isInner: Bool = false) {
     var (found, rest, isWhole): ([Part], [Predicate], Bool) = ([], [predicate], true)
     while let next = rest.popLast() {
@@ -50,7 +51,7 @@ struct IndexPlan {
       } else if !isInner, let part = Self.either(next, schema) {
         found.append(part)
       } else if let part = Self.part(next, schema) {
-        // Two bounds of one column are one span.
+        // Two spans of the same column become one span.
         if case .span(let span) = part.sought,
           let place = found.firstIndex(where: { $0.column.id == part.column.id && $0.span != nil }),
           let other = found[place].span
@@ -67,17 +68,18 @@ struct IndexPlan {
     self.isWhole = isWhole && !found.isEmpty
   }
 
-  /// The part that answers alone: the predicate is one condition, and says nothing else.
+  /// The only part, if it answers the whole predicate exactly; otherwise nil.
   var only: Part? { parts.count == 1 && isWhole && parts[0].isExact ? parts[0] : nil }
 
-  /// The same where its entries are counted: of several conditions more than one may hold of a row.
+  /// The part `only`, if the number of its index entries is the number of rows; otherwise nil. Of several alternatives
+  /// more than one may hold for a row, so their entries can't be counted.
   var onlyCounted: Part? {
     if case .either? = only?.sought { nil } else { only }
   }
 
   // MARK: - Parts
 
-  /// Conditions of which one must hold, where indexes answer each of them.
+  /// The part for alternatives of which at least one must hold; nil if indexes do not answer each of them.
   private static func either(_ predicate: Predicate, _ schema: TableSchema) -> Part? {
     guard case .or = predicate else { return nil }
     var (plans, rest): ([IndexPlan], [Predicate]) = ([], [predicate])
@@ -94,14 +96,15 @@ struct IndexPlan {
     return plans.first.map { Part(column: $0.parts[0].column, sought: .either(plans)) }
   }
 
-  /// Nil for a condition that no index answers. Constants of another type than the column's may compare with its values all the same: texts of those are for the scan.
+  /// The part for one condition; nil if no index answers it. The column's values may compare with a constant of another
+  /// type too, so conditions with such constants are left to the scan.
   private static func part(_ condition: Predicate, _ schema: TableSchema) -> Part? {
     guard let path = condition.path, path.links.isEmpty else { return nil }
     let column = schema.columns[path.column]
     guard column.index != .none, !column.isCollection else { return nil }
     switch condition {
     case .compare(_, .equal, let value):
-      // Where none is null, no row has it.
+      // No row of a column that is not optional is null.
       if value == .null, !column.isOptional { return Part(column: column, sought: .values([])) }
       guard column.accepts(value) else { return nil }
       return Part(column: column, sought: .values([value]))
@@ -158,18 +161,20 @@ struct IndexPlan {
     }
   }
 
-  /// Values of several types may be equal: the rows of equal ones are the same.
+  /// The values without those that equal another one. Values of several types may be equal, and then they have the same
+  /// rows.
   private static func unequal(_ values: [Value]) -> [Value] {
     var unequal: [Value] = []
     for value in values.sorted(by: { ValueOrder.sort($0, $1) < 0 }) {
-      // Collections that differ may stand at one place of the order.
+      // Collections that differ may have the same place in the order.
       let alike = unequal.reversed().prefix { ValueOrder.sort($0, value) == 0 }
       if !alike.contains(where: { ValueOrder.areEqual($0, value) }) { unequal.append(value) }
     }
     return unequal
   }
 
-  /// Whole numbers ascend, so that those are looked up one after another that stand together.
+  /// The values, each one once. Whole numbers ascend, so that numbers that stand together in the index are looked up
+  /// one after another.
   private static func distinct(_ values: [Value]) -> [Value] {
     guard values.count > 1 else { return values }
     var numbers: [Int64] = []
@@ -189,12 +194,14 @@ struct IndexPlan {
 }
 
 extension IndexPlan.Part {
-  /// A row found by an index costs as much as this many in a scan.
+  /// The number of rows in a scan that cost as much as one row found by an index.
   static let indexCost: UInt64 = 16
 
-  /// How many rows the index finds; nil for lists so long that to look them up costs more than a scan.
+  /// The number of rows that the index finds; nil if so many values or alternatives have to be looked up that a scan
+  /// costs less.
   ///
-  /// - Parameter isExact: else rows with other values may be counted, whose entries look the same; then no rows are read.
+  /// - Parameter isExact: if this is false, the count may include rows with other values whose index entries look the
+  ///   same, and no rows are read.
   func count(
     _ table: TableRoot, isExact: Bool = false, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64? {
@@ -235,7 +242,7 @@ extension IndexPlan.Part {
         if let least = try plan.least(table, access) { rows += try least.part.rows(table, access) }
       }
       rows.sort()
-      // Of a row more than one may hold.
+      // More than one plan may find the same row.
       var count = 0
       for place in rows.indices where place == 0 || rows[place] != rows[place - 1] {
         rows[count] = rows[place]
@@ -249,7 +256,7 @@ extension IndexPlan.Part {
   private func rowsOf(
     _ value: Value, _ table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [UInt64] {
-    // Many entries are read leaf by leaf.
+    // A value may have many entries; a span reads them leaf by leaf.
     if value != .null, IndexSpan.serves(column), !IntegerIndex.serves(column) {
       let bound = IndexSpan.Bound(value: value, isClosed: true)
       let span = IndexSpan(column, from: bound, to: bound)
@@ -260,16 +267,16 @@ extension IndexPlan.Part {
 }
 
 extension IndexPlan {
-  /// Rows that indexes leave, and whether these are just the ones of which the predicate holds.
+  /// The rows that indexes find, and whether these are exactly the rows for which the predicate holds.
   struct Candidates {
     var rows: [UInt64]
     var isExact: Bool
   }
 
-  /// To read a row's entry of an index and to look it up among others costs so much less than to test the row.
+  /// How many times less it costs to read a row's index entry and to look it up among other rows than to test the row.
   private static let joinShare: UInt64 = 16
 
-  /// The part with the fewest rows; nil where each takes longer to look up than a scan.
+  /// The part with the fewest rows; nil if each part takes longer to look up than a scan.
   fileprivate func least(
     _ table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (part: Part, count: UInt64)? {
@@ -281,7 +288,7 @@ extension IndexPlan {
     return least
   }
 
-  /// The parts whose indexes are asked, the one with the fewest rows first; none where a scan takes less time.
+  /// The parts whose indexes are used, the part with the fewest rows first; none if a scan takes less time.
   func chosen(
     _ table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [(part: Part, count: UInt64)] {
@@ -294,8 +301,8 @@ extension IndexPlan {
     return counted.enumerated().filter { $0 == 0 || $1.count <= best.count &* Self.joinShare }.map(\.element)
   }
 
-  /// Whether indexes are worth to be asked for the first rows only. Rows that are evenly spread are found by a scan of a part of the table; an index has all of its rows read, since
-  /// they stand in the order of their values.
+  /// Whether to use indexes if only the first `limit` rows are wanted. A scan finds rows that are evenly spread in a
+  /// part of the table. With an index all of its rows have to be read, because they stand in the order of their values.
   func isWorthReading(
     for limit: Int, _ table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Bool {
@@ -303,7 +310,7 @@ extension IndexPlan {
     return best.count < 1_000 || table.rows / best.count >= best.count / UInt64(max(1, limit))
   }
 
-  /// The rows that indexes leave, where these are few enough, in the order of their keys; nil for a scan.
+  /// The rows that indexes find, in the order of their keys; nil if they are too many, so that a scan takes less time.
   func candidates(_ table: TableRoot, _ access: borrowing NodeAccess) throws(StorageError) -> Candidates? {
     let chosen = try chosen(table, access)
     guard let first = chosen.first else { return nil }
@@ -318,7 +325,7 @@ extension IndexPlan {
     return Candidates(rows: rows, isExact: isWhole && isExact && asked == parts.count)
   }
 
-  /// What is in both of two lists that ascend.
+  /// The numbers that two ascending lists have in common.
   private static func common(_ left: [UInt64], _ right: [UInt64]) -> [UInt64] {
     var (common, one, two): ([UInt64], Int, Int) = ([], 0, 0)
     while one < left.count, two < right.count {

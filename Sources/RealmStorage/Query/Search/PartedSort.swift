@@ -1,5 +1,5 @@
-/// Sorts more rows than are sorted at once: numbers of their values part them into groups, group for group in order, until each is
-/// small enough.
+/// Sorts more rows than are sorted at once. The numbers of their values split the rows into groups, which are in order
+/// among themselves, until each group is small enough.
 ///
 /// The places of the rows stand in one list, which becomes the result. Beside it there is memory for one part.
 struct PartedSort: ~Copyable {
@@ -10,25 +10,26 @@ struct PartedSort: ~Copyable {
   private let keys: Keys
   private var places: PlaceList
 
-  /// The keys of places.
+  /// The row keys that places stand for.
   private enum Keys {
-    /// That of place 0; the others follow.
+    /// The key of place 0. The keys of the other places follow it without gaps.
     case run(from: UInt64)
-    /// A place is a key.
+    /// Each place is itself the key.
     case places
     case list([UInt64])
   }
 
-  /// Rows that stand together and are equal in what comes before a column, and in so many of its numbers.
+  /// Rows next to each other that are equal in all columns before `column` and in the first `depth` numbers of that
+  /// column.
   private struct Part {
     var range: Range<Int>
     var column: Int
     var depth: Int
-    /// The column's numbers do not tell them apart: their values do.
+    /// Whether the column's numbers do not tell the rows apart, so that their whole values have to.
     var isByValue = false
   }
 
-  /// Takes the rows: none are left.
+  /// Takes the rows and leaves `rows` empty.
   init(
     _ columns: [SortPath], in clusters: Ref, taking rows: inout PlacedRows, _ memory: SortMemory,
     within bounds: QueryBounds
@@ -42,7 +43,8 @@ struct PartedSort: ~Copyable {
       keys = .run(from: run.lowerBound)
       places = PlaceList(count: run.count)
     case .list(let list) where list.last.map { $0 < PlaceList.end } ?? true && list.isRising:
-      // Their order is that of the rows among equals, so that they take the place of the places.
+      // The keys ascend, so they are in the order that rows with equal values keep. The keys can therefore serve as
+      // places.
       keys = .places
       places = PlaceList(list)
     case .list(let list):
@@ -55,7 +57,7 @@ struct PartedSort: ~Copyable {
     var rest = [Part(range: 0..<places.count, column: 0, depth: 0)]
     while let part = rest.popLast() {
       try bounds.check(reader.access())
-      // Parts are read in the order of the rows; and rows that are equal keep it.
+      // The places are sorted because a part is read in the order of the rows, and because equal rows keep that order.
       places.sort(part.range)
       if part.column == columns.count { continue }
       if part.range.count <= memory.part {
@@ -91,9 +93,9 @@ struct PartedSort: ~Copyable {
 
   // MARK: - Parting
 
-  /// So many rows are read at a time.
+  /// The number of rows that are read at a time.
   private static let chunk = 1 << 16
-  /// Of so many rows for each bound the numbers are looked at to choose it.
+  /// The number of rows whose numbers are read for each bound, to choose the bounds.
   private static let sample = 16
 
   private mutating func split(
@@ -137,7 +139,8 @@ struct PartedSort: ~Copyable {
     }
   }
 
-  /// The numbers of some rows of a part, which stand evenly in it and not at one distance: values may come again and again.
+  /// The numbers of some rows that are spread evenly over a part. The distances between them vary, because values may
+  /// repeat at a fixed distance.
   private func sample(
     _ part: Part, _ count: Int, _ reader: any NodeReader
   ) throws(StorageError) -> [UInt128] {
@@ -179,7 +182,7 @@ struct PartedSort: ~Copyable {
       } else if count < part.range.count {
         rest.append(Part(range: range, column: part.column, depth: part.depth, isByValue: true))
       } else {
-        // Values without a strict order, as of numbers of several types.
+        // All rows are in one group: their values have no strict order, as with numbers of several types.
         places.sort(range)
         try sortAtOnce(part, reader)
       }
@@ -188,7 +191,7 @@ struct PartedSort: ~Copyable {
 }
 
 extension SortPath {
-  /// Calls `body` with the numbers of rows one after another, in the order of their keys here.
+  /// Calls `body` with the numbers of rows, a stretch of rows at a time, in the order of `keys`.
   func forEachNumber(
     _ depth: Int, of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader, within bounds: QueryBounds,
     _ body: (borrowing NumberBuffer) -> Void
@@ -210,6 +213,6 @@ extension SortPath {
 }
 
 extension [UInt64] {
-  /// Whether each is greater than the one before.
+  /// Whether each number is greater than the number before it.
   var isRising: Bool { indices.dropFirst().allSatisfy { self[$0 - 1] < self[$0] } }
 }

@@ -1,20 +1,20 @@
-/// Sorts rows by numbers that stand for their values, column by column: those that one number does not part are sorted by
-/// the next, which of a long text stands for the bytes behind the first.
+/// Sorts rows by numbers that stand for their values, column by column. Rows with the same number are sorted by the
+/// next number. For a long text the next number stands for the bytes that follow those of the number before it.
 struct RowSort {
   private let columns: [SortPath]
-  /// The first of the first column's numbers that may part rows.
+  /// The index of the first number of the first column in which the rows may differ.
   private let depth: Int
   private let clusters: Ref
-  /// So many rows the table says to have; 0 where the rows are a part of those to be sorted.
+  /// The number of rows that the table states; 0 if the rows are a part of the rows to be sorted.
   private let count: UInt64
   private let memory: SortMemory
   private let bounds: QueryBounds
   private var rows: PlacedRows
 
-  /// Takes the rows that are there.
+  /// Takes the rows that exist.
   ///
-  /// - Parameter given: nil for all rows; nothing is left of it.
-  /// - Precondition: there are no lists on the paths.
+  /// - Parameter given: the keys of the rows; nil for all rows. It is nil afterwards.
+  /// - Precondition: there are no collections on the paths.
   init(
     _ sortKeys: [SortKey], of table: TableForm, _ tables: any TableFinder, taking given: inout [UInt64]?,
     _ reader: any NodeReader, _ memory: SortMemory, within bounds: QueryBounds
@@ -27,7 +27,8 @@ struct RowSort {
     rows = try PlacedRows(taking: &given, in: clusters, expected: count, reader, within: bounds)
   }
 
-  /// Of rows that are equal in what comes before the columns, and in the first `depth` numbers of the first one.
+  /// Makes a sort of rows that are equal in all columns before these, and in the first `depth` numbers of the first of
+  /// these.
   init(
     _ columns: [SortPath], from depth: Int, of rows: [UInt64], in clusters: Ref, _ memory: SortMemory,
     within bounds: QueryBounds
@@ -39,24 +40,24 @@ struct RowSort {
 
   // MARK: - Sorting
 
-  /// Rows that stand together and are not parted yet: next by a column, and by which of its numbers.
+  /// Rows next to each other that are not in order yet, and the number by which they are sorted next.
   private struct Run {
     var range: Range<Int>
     var number: Number
   }
 
-  /// Which of a column's numbers.
+  /// One of the numbers that stand for a value of a column.
   private struct Number: Hashable {
     var column: Int
     var depth: Int
-    /// The short ones, each behind the number of the column before.
+    /// Whether it is the short number, which stands behind the number of the column before.
     var isPaired = false
   }
 
-  /// Texts that have more bytes in common are compared whole.
+  /// The greatest depth. Texts that have more bytes in common are compared whole.
   static let maximumDepth = 8
 
-  /// The rows in order; there are none left then.
+  /// Returns the rows in order, and leaves the sort without rows.
   mutating func takeSorted(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     defer { rows = .list([]) }
     guard !columns.isEmpty, rows.count > 0 else { return rows.all }
@@ -74,7 +75,8 @@ struct RowSort {
     }
   }
 
-  /// What stands for the rows, in their order; there are none left then.
+  /// Returns the numbers of `standing`, which stand for the rows, in the order of the sorted rows, and leaves the sort
+  /// without rows.
   mutating func takeSorted(_ standing: [UInt64], _ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     defer { rows = .list([]) }
     var numbers = NumberSort(count: rows.count)
@@ -99,8 +101,9 @@ struct RowSort {
     }
   }
 
-  /// Fills in the numbers of the first column, and of the second one behind them where those tell few values apart: then
-  /// nearly all rows would be sorted by the second as well, which is read in their order here.
+  /// Fills in the numbers of the first column. If these tell few values apart, it also fills in the short numbers of
+  /// the second column behind them. In that case nearly all rows would be sorted by the second column too, which is
+  /// read here in the order of the rows.
   private func loadFirst(
     _ numbers: inout NumberSort, _ reader: any NodeReader
   ) throws(StorageError) -> [Run] {
@@ -127,8 +130,9 @@ struct RowSort {
     return [Run(range: 0..<rows.count, number: Self.paired)]
   }
 
-  /// The same of many rows: those whose first numbers begin alike are put together when they are read, each such run to be
-  /// sorted by itself, in a cache and with little memory beside.
+  /// Fills in the numbers as `loadFirst` does, for many rows. Rows whose first numbers have the same highest bits are
+  /// put together when they are read. Each of these runs is then sorted by itself, which fits into a cache and takes
+  /// little memory besides.
   private func dealFirst(
     _ numbers: inout NumberSort, _ reader: any NodeReader
   ) throws(StorageError) -> [Run] {
@@ -152,13 +156,15 @@ struct RowSort {
 
   private static let paired = Number(column: 1, depth: 0, isPaired: true)
 
-  /// The first column is read more than once then: of fewer rows, of few of each cluster, and by way of links that takes longer.
+  /// Whether `dealFirst` takes less time. It reads the first column more than once, which takes longer for few rows,
+  /// for few rows of each cluster, and for a path with links.
   private var isWorthDealing: Bool {
     rows.count >= 1 << 12 && count > 0 && UInt64(rows.count) >= count / 8 && columns[0].sort.isAlwaysExact
       && columns[0].path.steps.isEmpty
   }
 
-  /// No number of the first column is less or greater: of all rows of the clusters where these tell it.
+  /// Bounds of the numbers of the first column: no number is less or greater. If a cluster states bounds, they are
+  /// those of all of its rows.
   private func bounds(_ reader: any NodeReader) throws(StorageError) -> (least: UInt128, greatest: UInt128) {
     let first = columns[0]
     var (least, greatest) = (UInt128.max, UInt128(0))
@@ -181,14 +187,14 @@ struct RowSort {
     return (least, greatest)
   }
 
-  /// Whether the second column's short numbers have room behind the first's, which differ in `width` bits, and most rows share
-  /// theirs.
+  /// Whether the second column's short numbers have room behind the numbers of the first column, which differ in
+  /// `width` bits, and most rows share their first number with other rows.
   private func canPair(_ width: Int) -> Bool {
     guard columns.count > 1, let bits = columns[1].shortBits else { return false }
     return width + bits <= 128 && width < 32 && rows.count >> 2 >= 1 << width
   }
 
-  /// Calls `body` with the places of rows that stand together, and the numbers of their first values.
+  /// Calls `body` with the places of rows that stand together, and the numbers of their values in the first column.
   private func forEachFirst(
     _ reader: any NodeReader, _ body: (_ places: Range<Int>, borrowing NumberBuffer) -> Void
   ) throws(StorageError) {
@@ -209,7 +215,7 @@ struct RowSort {
     try checkFound(place, of: rows.count, reader)
   }
 
-  /// The same with the short numbers of their second values.
+  /// Calls `body` as `forEachFirst` does, and also with the short numbers of the values in the second column.
   private func forEachPair(
     _ reader: any NodeReader,
     _ body: (_ places: Range<Int>, _ ones: borrowing NumberBuffer, _ twos: borrowing NumberBuffer) -> Void
@@ -252,11 +258,12 @@ struct RowSort {
     }
   }
 
-  /// Of all rows: in their order they take less time than a part of them would to be put into it.
+  /// Fills in the numbers of some ranges by reading all rows in their order. That takes less time than sorting the rows
+  /// of the ranges into that order.
   private func loadInRowOrder(
     _ number: Number, of ranges: [Range<Int>], _ numbers: inout NumberSort, _ reader: any NodeReader
   ) throws(StorageError) {
-    // One more than where each is.
+    // For each place the index of its number, plus one; 0 if no range has the place.
     let indices = LargeArray<Int>(count: rows.count)
     for index in ranges.joined() { indices[numbers.place(index)] = index + 1 }
     try forEach(number, of: rows.all, reader) { places, found in
@@ -266,7 +273,8 @@ struct RowSort {
     }
   }
 
-  /// Calls `body` with the places of rows that stand together, and the numbers of their values, or the short ones.
+  /// Calls `body` with the places of rows that stand together, and the numbers of their values; with the short numbers
+  /// if `isShort` is true.
   private func forEach(
     _ number: Number, of rows: [UInt64], isShort: Bool = false, _ reader: any NodeReader,
     _ body: (_ places: Range<Int>, borrowing NumberBuffer) -> Void
@@ -288,12 +296,14 @@ struct RowSort {
     try checkFound(place, of: rows.count, reader)
   }
 
-  /// The rows were found in the clusters before; only in a forged tree is one of them not where its key leads to.
+  /// Throws if the number of rows that were read is not the expected one. The rows were found in the clusters before,
+  /// so only in a forged tree is one of them not where its key leads.
   private func checkFound(_ found: Int, of count: Int, _ reader: any NodeReader) throws(StorageError) {
     guard found == count else { throw reader.access().corrupted(.keyOrder, clusters) }
   }
 
-  /// What a sorted run leaves to be sorted.
+  /// Adds the parts of a sorted run that are still to be sorted to `next`. Parts that no further number can sort are
+  /// sorted by their whole values instead.
   private func split(
     _ run: Run, _ numbers: inout NumberSort, into next: inout [Run], _ reader: any NodeReader
   ) throws(StorageError) {
@@ -320,7 +330,7 @@ struct RowSort {
     }
   }
 
-  /// Sorts a run by the values of a column and those after it.
+  /// Sorts a run by the whole values of a column and of the columns after it.
   private func settle(
     _ range: Range<Int>, _ numbers: inout NumberSort, from first: Int, _ reader: any NodeReader
   ) throws(StorageError) {
@@ -332,7 +342,7 @@ struct RowSort {
         try settle(range, of: keys, &numbers, values, reader)
         continue
       }
-      // Of many some values are kept, which part the rest.
+      // If there are many rows, only a few of their values are kept, and these split the rows into groups.
       let groupBounds = try values.groupBounds(of: keys, reader, within: bounds)
       let groups = try values.groups(of: keys, between: groupBounds, reader, within: bounds)
       for (index, group) in zip(range, groups) { numbers.setNumber(index, UInt128(group)) }
@@ -342,7 +352,8 @@ struct RowSort {
         let group = numbers.number(start)
         var end = start + 1
         while end < range.upperBound, numbers.number(end) == group { end += 1 }
-        // Values without a strict order, as of numbers of several types, may stay together.
+        // Values without a strict order, such as numbers of several types, may all be in one group; then they are
+        // sorted whole.
         if group % 2 == 0, end - start > 1 { rest.append((start..<end, end - start == range.count)) }
         start = end
       }
@@ -364,7 +375,7 @@ struct RowSort {
 
   // MARK: - Distinct
 
-  /// Of rows with the same values the first; there are none left then.
+  /// Returns the first row of each group of rows with the same values, and leaves the sort without rows.
   mutating func takeDistinct(_ reader: any NodeReader) throws(StorageError) -> [UInt64] {
     defer { rows = .list([]) }
     if columns.isEmpty { return rows.count > 0 ? [rows[0]] : [] }

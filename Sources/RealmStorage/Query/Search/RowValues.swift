@@ -1,12 +1,12 @@
-/// Whole values of rows in some columns, where no number tells them.
+/// Reads whole values of rows in some columns, for rows that no number tells apart.
 struct RowValues {
-  /// Nil in place of what is not reached.
+  /// The values of a row; nil for a value that is not reached, because a link on the path is null.
   typealias Tuple = [Value?]
 
   let columns: [SortPath]
   let clusters: Ref
 
-  /// The values of rows, in the order of their keys here.
+  /// The values of rows, in the order of `keys`.
   func read(
     _ keys: [UInt64], _ reader: any NodeReader, within bounds: QueryBounds
   ) throws(StorageError) -> [Tuple] {
@@ -33,11 +33,13 @@ struct RowValues {
         body(tuple)
       }
     }
-    // The rows were found before: only in a forged tree is one of them not where its key leads to.
+    // The rows were found before, so only in a forged tree is one of them not where its key leads.
     guard count == keys.count else { throw reader.access().corrupted(.keyOrder, clusters) }
   }
 
-  /// Less, equal or greater, by the directions of the columns. What is not reached comes after all values.
+  /// A negative number, zero or a positive number if the left tuple is less, equal or greater. The directions of the
+  /// columns are applied. In an ascending column a value that is not reached comes after all others, in a descending
+  /// one before them.
   func order(_ left: Tuple, _ right: Tuple) -> Int {
     for (index, column) in columns.enumerated() {
       let order: Int
@@ -55,7 +57,7 @@ struct RowValues {
 
   private static let mostBounds = 15
 
-  /// Values of some of the rows that part all of them into groups: they ascend, each once.
+  /// Values of some of the rows, which split all rows into groups. They ascend, and each one occurs once.
   func groupBounds(
     of keys: [UInt64], _ reader: any NodeReader, within bounds: QueryBounds
   ) throws(StorageError) -> [Tuple] {
@@ -70,7 +72,8 @@ struct RowValues {
     return found
   }
 
-  /// The groups of rows: odd ones are those that equal a bound, even ones those below it.
+  /// The groups of rows. Rows that equal the bound at place n are in group 2 · n + 1. Rows that are less than it, and
+  /// greater than the bound before it, are in group 2 · n.
   func groups(
     of keys: [UInt64], between groupBounds: [Tuple], _ reader: any NodeReader, within bounds: QueryBounds
   ) throws(StorageError) -> [UInt8] {

@@ -1,11 +1,11 @@
-/// A sort key of a table: where its value is, the numbers that stand for it, and their direction. Numbers are in the order of
-/// the sort: those of one that descends are inverted.
+/// A sort key of a table: the path to its value, the numbers that stand for the value, and the direction. The numbers
+/// are in the order of the sort: the numbers of a descending key are inverted.
 struct SortPath {
   let path: BoundPath
   let sort: SortColumn
   let ascending: Bool
 
-  /// - Precondition: there are no lists on the path.
+  /// - Precondition: there are no collections on the path.
   init(_ key: SortKey, of table: TableForm, _ tables: any TableFinder) throws(StorageError) {
     path = try BoundPath(key.path, of: table, tables)
     precondition(!path.isMany, "\(table.schema.name): there is a list on the path to \(path.column.name)")
@@ -13,11 +13,11 @@ struct SortPath {
     ascending = key.ascending
   }
 
-  /// A column's number as that of the sort, and the other way around.
+  /// Turns a number of the column into one of the sort, and a number of the sort into one of the column.
   @inline(__always)
   private func directed(_ number: UInt128) -> UInt128 { ascending ? number : ~number }
 
-  /// Whether values with this number are one; else they begin alike.
+  /// Whether all values with this number are equal. Otherwise they may differ, like texts with the same first bytes.
   @inline(__always)
   func isExact(_ number: UInt128) -> Bool { sort.isExact(directed(number)) }
 
@@ -29,7 +29,7 @@ struct SortPath {
     directed(try path.sortNumber(sort, depth, row, of: cluster, access))
   }
 
-  /// The numbers of some rows of a cluster, in place of those that the buffer has.
+  /// Puts the numbers of some rows of a cluster into the buffer, in place of those that it has.
   func read(
     _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
     into numbers: inout NumberBuffer
@@ -39,7 +39,8 @@ struct SortPath {
     if !ascending { numbers.replaceEach { ~$0 } }
   }
 
-  /// No number of a cluster's values is less or greater; nil where it does not tell that itself.
+  /// Bounds of the numbers of a cluster's values: no number is less or greater. It is nil if the cluster does not state
+  /// them.
   func bounds(of cluster: borrowing ClusterNode) -> ClosedRange<UInt128>? {
     guard let bounds = sort.bounds(of: cluster) else { return nil }
     return ascending ? bounds : ~bounds.upperBound...(~bounds.lowerBound)
@@ -47,13 +48,14 @@ struct SortPath {
 
   // MARK: - Short numbers
 
-  /// Bits of the short numbers; nil where it has none. What is not reached by links has none.
+  /// The number of bits of the short numbers; nil if there are none. A path with links has none, because short numbers
+  /// have no form for a value that is not reached.
   var shortBits: Int? { path.steps.isEmpty ? sort.shortBits : nil }
 
-  /// Inverts the short numbers where it descends.
+  /// The bits of short numbers to invert: all of them for a descending key, otherwise none.
   private var shortFlip: UInt128 { ascending ? 0 : UInt128(1) << UInt128(shortBits ?? 0) - 1 }
 
-  /// The same of numbers in an order that leaves room for another one.
+  /// Replaces numbers by the short numbers, which have the same order and leave room for another number.
   func shorten(_ numbers: inout NumberBuffer) {
     let (sort, flip, invert) = (sort, shortFlip, ascending ? 0 : UInt128.max)
     numbers.replaceEach { sort.short($0 ^ invert) ^ flip }
@@ -61,9 +63,9 @@ struct SortPath {
 }
 
 extension BoundPath {
-  /// What sorts see of the one value it leads to: see `SortColumn`.
+  /// The number of the single value to which the path leads: see `SortColumn`.
   ///
-  /// - Precondition: there are no lists on it.
+  /// - Precondition: there are no collections on the path.
   @inline(__always)
   func sortNumber(
     _ sort: SortColumn, _ depth: Int, _ row: Int, of cluster: borrowing ClusterNode,
@@ -75,7 +77,7 @@ extension BoundPath {
     } ?? SortColumn.unreached
   }
 
-  /// The same of some rows of a cluster, one after another.
+  /// Adds the numbers of some rows of a cluster to the buffer, in the order of `rows`.
   func appendSortNumbers(
     _ sort: SortColumn, _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode,
     _ access: borrowing NodeAccess, to numbers: inout NumberBuffer

@@ -1,11 +1,12 @@
-/// Sums and extremes of a column, a cluster at a time.
+/// The sum and the average of a column's numbers, which are added a cluster at a time.
 struct Aggregate {
   let column: Column
-  /// How many values there were that are neither null nor NaN. A path may come to a row in more ways than 64 bits count.
+  /// The number of values that are neither null nor NaN. It has 128 bits because there may be more ways to a row than
+  /// 64 bits can count.
   private(set) var count: Int128 = 0
-  /// Of whole numbers.
+  /// The sum of whole numbers.
   private(set) var whole: Int128 = 0
-  /// Of floats and doubles.
+  /// The sum of floats and doubles.
   private(set) var real = 0.0
   private(set) var decimal = DecimalNumber(0 as Int)
   private(set) var place = LikelyPlace()
@@ -53,7 +54,7 @@ struct Aggregate {
     }
   }
 
-  /// Adds the value that rows of a cluster without the column have.
+  /// Adds the value that the column has in rows of a cluster without the column, once for each of the rows.
   private mutating func addAbsent(_ rows: Int) {
     switch column.absentValue {
     case .int(let number):
@@ -70,7 +71,8 @@ struct Aggregate {
     }
   }
 
-  /// Adds a value so many times. What is no number of the column's type is left out.
+  /// Adds a value `times` times. NaN and values that are no numbers are left out. A number has to be of the column's
+  /// type.
   mutating func add(_ value: Value, times: Int) {
     if times == 1 { return add(value) }
     switch value {
@@ -88,7 +90,7 @@ struct Aggregate {
     }
   }
 
-  /// Adds a value that stands by itself. What is no number of the column's type is left out.
+  /// Adds one value. NaN and values that are no numbers are left out. A number has to be of the column's type.
   mutating func add(_ value: Value) {
     switch value {
     case .int(let number):
@@ -101,7 +103,8 @@ struct Aggregate {
     }
   }
 
-  /// A sum beyond 126 bits stays there: it is beyond 64 bits whatever comes.
+  /// Adds a whole number to the sum. The sum is kept between −2^126 and 2^126, so that it can't overflow. Both bounds
+  /// are far beyond 64 bits.
   private mutating func addWhole(_ number: Int128) {
     let bound = Int128(1) << 126
     let (sum, isTooMuch) = whole.addingReportingOverflow(number)
@@ -162,14 +165,14 @@ struct Extreme {
     if let part, part.encoding == .integers, cannotImprove(part) { return }
     try rows.forEach { (row) throws(StorageError) in
       let key = try keys.number(0, row, of: cluster, access)
-      // Null and NaN stand below all others.
+      // The numbers of null and NaN are less than the numbers of all other values.
       guard key > SortColumn.nan, best.map({ isGreatest ? key > $0 : key < $0 }) ?? true else { return }
       best = key
       value = try TableReading.value(column, row, of: cluster, dictionary: .null, access)
     }
   }
 
-  /// Their order is not that of their bytes.
+  /// Adds decimals. They are compared as numbers, because their order is not that of their bytes.
   private mutating func addDecimals(
     _ cluster: borrowing ClusterNode, _ rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) {
@@ -189,7 +192,7 @@ struct Extreme {
     return isGreatest ? key > best : key < best
   }
 
-  /// What a cluster's descriptor says decides most clusters.
+  /// Whether the descriptor of a cluster shows that none of its values is better. This decides most clusters.
   private func cannotImprove(_ descriptor: ClusterNode.Descriptor) -> Bool {
     switch value {
     case .int(let number): isGreatest ? descriptor.greatest <= number : descriptor.least >= number

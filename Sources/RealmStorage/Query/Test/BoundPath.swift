@@ -8,14 +8,14 @@ struct BoundPath {
 
   var steps: [Step]
   var column: Column
-  /// Of the column, where values have codes.
+  /// The dictionary of the column, for values that have codes.
   var dictionary: Ref
   /// Whether there may be several values.
   var isMany: Bool { column.isCollection || steps.contains { $0.column.isCollection } }
   /// Whether comparisons order null: see `Predicate`.
   var ordersNull: Bool { steps.isEmpty && !column.isCollection && column.type == .string }
 
-  /// - Precondition: the tables have the columns, and all but the last are links.
+  /// - Precondition: the tables have the columns, and all columns of the path but the last one are links.
   init(
     _ path: ColumnPath, of table: TableForm, _ tables: any TableFinder
   ) throws(StorageError) {
@@ -38,9 +38,9 @@ struct BoundPath {
 }
 
 extension BoundPath {
-  /// The one value it leads to; nil where a link on the way is null.
+  /// The single value to which the path leads; nil if a link on the path is null.
   ///
-  /// - Precondition: there are no lists on it.
+  /// - Precondition: there are no collections on the path.
   func value(
     _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value? {
@@ -49,7 +49,7 @@ extension BoundPath {
     }
   }
 
-  /// Calls `body` with the row at the end of the links; answers nil where one of them is null.
+  /// Calls `body` with the row at the end of the links, and returns its result; nil if one of the links is null.
   func reach<Result>(
     _ step: Int, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
     _ body: (Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Result

@@ -1,9 +1,9 @@
 /// A path whose columns and tables have been looked up.
 struct BoundValuePath {
   enum Hop {
-    /// Along a column of links to one row, or to several.
+    /// Follows a column of links to one row, or to several rows.
     case links(Column, target: TableRoot)
-    /// To the rows that link here. The index of links is that of the table that the hop starts from.
+    /// Goes to the rows that link to a row. `links` is the index of links of the table from which the hop starts.
     case backlinks(table: UInt32, column: UInt16, links: Ref, sources: TableRoot)
 
     var isMany: Bool {
@@ -13,7 +13,7 @@ struct BoundValuePath {
       }
     }
 
-    /// Where the rows are that it leads to.
+    /// The clusters of the rows to which the hop leads.
     var clusters: Ref {
       switch self {
       case .links(_, let target): target.clusters
@@ -39,13 +39,14 @@ struct BoundValuePath {
 
   let hops: [Hop]
   let end: End
-  /// Whether a row gives a sequence, or several, and not one value.
+  /// Whether the path gives one or several sequences for a row, and not one value.
   let isMany: Bool
   /// Whether comparisons order null before strings: see `Predicate`.
   let ordersNull: Bool
   let check: WalkCheck
 
-  /// - Precondition: the tables have the columns, the steps follow links, and there are no more than `ValuePath.maximumSteps`.
+  /// - Precondition: the tables have the columns, the steps follow links, and there are at most
+  ///   `ValuePath.maximumSteps` steps.
   init(
     _ path: ValuePath, of table: TableForm, _ builder: TestBuilder
   ) throws(StorageError) {
@@ -117,7 +118,7 @@ struct BoundValuePath {
       return .aggregate(aggregate, end.type, hops, of: end)
     case .subquery(let steps, let predicate):
       precondition(
-        // Some conditions are told by one more.
+        // Some conditions are expressed by one more subquery, so one more than the maximum is allowed.
         builder.depth <= ValuePath.maximumSteps,
         "more than \(ValuePath.maximumSteps) subqueries stand in each other")
       var table = table
@@ -129,7 +130,7 @@ struct BoundValuePath {
   }
 }
 
-/// A column, and where the strings and data of its codes are.
+/// A column, and the dictionary of its strings and data, for values that have codes.
 struct BoundColumn {
   var column: Column
   var dictionary: Ref
@@ -153,7 +154,7 @@ extension BoundValuePath.End {
     }
   }
 
-  /// Of its values, as far as the column tells.
+  /// The type of the values, as far as the column tells it.
   var type: ColumnType {
     switch self {
     case .value(let column): column.column.type

@@ -1,24 +1,24 @@
-/// A condition on rows, prepared: answers of a whole cluster which rows pass.
+/// A prepared condition on rows. It says for a whole cluster which rows pass.
 ///
-/// Lives as long as one query, in one thread.
+/// A test lives as long as one query, and is used by one thread.
 class ClusterTest {
-  /// What a row costs, about, as a multiple of comparing one number.
+  /// The approximate cost of testing a row, as a multiple of the cost of comparing one number.
   var cost: Int { 0 }
 
-  /// Those of `rows` that pass. What it knows of other rows is for it to say or not: none of them is in the answer.
+  /// The rows among `rows` that pass. A test may look at other rows too, but none of these is in the result.
   ///
-  /// - Parameter rows: of the cluster.
+  /// - Parameter rows: rows of the cluster.
   func mask(
     of cluster: borrowing ClusterNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     rows
   }
 
-  /// Asks memory for what it will likely read of a cluster that a walk comes to soon.
+  /// Prefetches the bytes that the test will probably read of a cluster that a walk reaches soon.
   func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) {}
 }
 
-/// All rows pass, or none.
+/// A test that all rows pass, or none.
 final class ConstantTest: ClusterTest {
   let holds: Bool
 
@@ -31,20 +31,22 @@ final class ConstantTest: ClusterTest {
   }
 }
 
-/// What a test says of rows by whether they are null, or in what it looks for.
+/// Decides which rows pass by two facts about each row: whether it is null, and whether a search has found it.
 struct Verdict {
-  /// Rows pass that are in it; or, where it is negated, that are not.
+  /// Whether the rows pass that the search has not found, instead of those that it has found.
   var isNegated: Bool
   var nullPasses: Bool
 
-  /// - Parameter found: of rows that are null, any.
+  /// The rows that pass.
+  ///
+  /// - Parameter found: the rows that the search has found. Rows that are null may be among them or not.
   @inline(__always)
   func mask(_ found: RowMask, nulls: RowMask, within rows: RowMask) -> RowMask {
     let passing = (isNegated ? rows.subtracting(found) : found & rows).subtracting(nulls)
     return nullPasses ? passing | (nulls & rows) : passing
   }
 
-  /// Of rows that all have one value, or are all null.
+  /// The rows that pass if all rows have the same value, or all are null.
   func mask(ofAll isNull: Bool, isFound: Bool, within rows: RowMask) -> RowMask {
     (isNull ? nullPasses : isFound != isNegated) ? rows : .none
   }

@@ -1,12 +1,12 @@
 /// Goes through the clusters of a table.
 enum ClusterWalk {
   typealias Body = (borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
-  /// Is told of clusters that the walk comes to soon, to ask memory for more than their heads.
+  /// A closure that is called with clusters that the walk reaches soon, so that it can prefetch more than their heads.
   typealias Ahead = (Ref, borrowing NodeAccess) -> Void
 
-  /// All clusters below a node, in order.
+  /// Calls `body` with all clusters below a node, in order.
   ///
-  /// - Throws: `.corrupted`, where their keys are not: a forged tree may name one node many times.
+  /// - Throws: `.corrupted` if their keys are not in order: a forged tree may name one node many times.
   static func visit(
     _ ref: Ref, _ access: borrowing NodeAccess, ahead: Ahead = { _, _ in }, _ body: Body
   ) throws(StorageError) {
@@ -14,7 +14,7 @@ enum ClusterWalk {
     try visit(ref, access, &end, ahead, body)
   }
 
-  /// - Parameter end: no key is less.
+  /// - Parameter end: the least key that the next cluster may have.
   private static func visit(
     _ ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64, _ ahead: Ahead, _ body: Body
   ) throws(StorageError) {
@@ -32,8 +32,10 @@ enum ClusterWalk {
     try body(cluster, access)
   }
 
-  /// - Parameter end: no key of the cluster is less; the keys of the next one come behind those.
-  /// - Throws: `.corrupted`, where they are less.
+  /// Checks that the keys of a cluster come after those of the cluster before it.
+  ///
+  /// - Parameter end: the least key that the cluster may have; afterwards the least key that the next cluster may have.
+  /// - Throws: `.corrupted` if the keys are not in order.
   @inline(__always)
   static func expectInOrder(
     _ cluster: borrowing ClusterNode, _ ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64
@@ -45,7 +47,8 @@ enum ClusterWalk {
     end = last + 1
   }
 
-  /// All clusters, a branch of them at a time, so that decrypted nodes can be forgotten behind it.
+  /// Calls `body` with all clusters, one branch of them at a time, so that the decrypted nodes of a branch can be
+  /// forgotten before the next one is read.
   static func forEach(
     in clusters: Ref, _ reader: any NodeReader, ahead: Ahead = { _, _ in }, _ body: Body
   ) throws(StorageError) {
@@ -58,7 +61,7 @@ enum ClusterWalk {
     }
   }
 
-  /// All clusters until `body` answers true, a branch of them at a time.
+  /// Calls `body` with one cluster after another until it returns true, one branch of them at a time.
   static func walk(
     in clusters: Ref, _ reader: any NodeReader,
     until body: (borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Bool
@@ -72,7 +75,9 @@ enum ClusterWalk {
     }
   }
 
-  /// Answers whether `body` did.
+  /// Calls `body` with the clusters below a node until it returns true.
+  ///
+  /// - Returns: whether `body` returned true.
   private static func visit(
     _ ref: Ref, _ access: borrowing NodeAccess, _ end: inout UInt64,
     until body: (borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Bool
@@ -90,7 +95,8 @@ enum ClusterWalk {
     return try body(cluster, access)
   }
 
-  /// The branch above the leaf that may hold `key`, and the least key that may stand behind it.
+  /// The lowest branch above the leaf that may hold `key`, and the least key that may stand behind that branch; nil if
+  /// none may.
   static func lastBranch(
     for key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (ref: Ref, next: UInt64?) {
@@ -102,14 +108,14 @@ enum ClusterWalk {
       if index + 1 < branch.count { next = branch.leastKey(index + 1) }
       ref = branch.child(index)
     }
-    // Only a forged tree leads back.
+    // Only in a forged tree does the walk lead back.
     if let next, next <= key { throw access.corrupted(.keyOrder, ref) }
     return (ref, next)
   }
 
-  /// The clusters of the rows with some keys, and which rows of each these are. Keys without a row are left out.
+  /// Calls `body` with each cluster that has rows with some keys, and with these rows. Keys without a row are left out.
   ///
-  /// - Precondition: the keys do not fall.
+  /// - Precondition: no key is less than the key before it.
   static func forEach(
     of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
     _ body: (borrowing ClusterNode, RowMask, borrowing NodeAccess) throws(StorageError) -> Void
@@ -129,9 +135,10 @@ enum ClusterWalk {
     }
   }
 
-  /// The rows with some keys, in the order these are given, which may be any. Keys without a row are left out.
+  /// Calls `body` with the rows that have some keys, in the order of `keys`, which may be any order. Keys without a row
+  /// are left out.
   ///
-  /// Takes least time where keys that are close stand one after another.
+  /// This takes least time if keys that are close to each other stand one after another.
   static func forEachRow(
     of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
     _ body: (_ row: Int, borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
@@ -141,7 +148,8 @@ enum ClusterWalk {
     }
   }
 
-  /// The same, with those of a cluster that come one after another at once.
+  /// Calls `body` with the same rows as `forEachRow`, but with all rows of a cluster at once that come one after
+  /// another.
   static func forEachStretch(
     of keys: [UInt64], in clusters: Ref, _ reader: any NodeReader,
     _ body: (_ rows: [UInt16], borrowing ClusterNode, borrowing NodeAccess) throws(StorageError) -> Void
@@ -158,8 +166,8 @@ enum ClusterWalk {
     }
   }
 
-  /// The same for rows that are most of the table's, and in order mostly: whole clusters of them are known at once. Short walks do
-  /// better without looking for these.
+  /// Calls `body` as `forEachStretch` does, for rows that are most of the table's rows and mostly in order: whole
+  /// clusters of them are recognized at once. Short walks take less time without looking for whole clusters.
   static func forEachLongStretch(
     of keys: PlacedRows, in clusters: Ref, _ reader: any NodeReader, _ body: StretchBody
   ) throws(StorageError) {
@@ -173,14 +181,14 @@ enum ClusterWalk {
     _ rows: [UInt16], borrowing ClusterNode, borrowing NodeAccess
   ) throws(StorageError) -> Void
 
-  /// Of all rows of a table that was found to have those of the run.
+  /// Calls `body` with all rows of a table that was found to have exactly the rows of the run.
   private static func forEachStretch(
     of run: Range<UInt64>, in clusters: Ref, _ reader: any NodeReader, _ body: StretchBody
   ) throws(StorageError) {
     var all: [UInt16] = []
     var next = run.lowerBound
     try forEach(in: clusters, reader) { (cluster, access) throws(StorageError) in
-      // Only in a forged tree is it another one now.
+      // Only in a forged tree is the cluster not the one that was found before.
       guard cluster.isDense, cluster.firstKey == next, UInt64(cluster.rows) <= run.upperBound - next else {
         throw access.corrupted(.keyOrder, clusters)
       }
@@ -211,7 +219,7 @@ enum ClusterWalk {
     }
   }
 
-  /// The rows of a cluster that stand at a place of `keys` and right behind it.
+  /// Takes the rows of a cluster whose keys stand at a place of `keys` and right behind it.
   @inline(__always)
   private static func take(
     _ rows: inout [UInt16], of cluster: borrowing ClusterNode, before next: UInt64?, _ keys: [UInt64],
@@ -225,12 +233,14 @@ enum ClusterWalk {
   }
 }
 
-/// Where a column's values stood in the cluster that was read last. In those behind it they most often stand there too.
+/// The place of a column's values in the cluster that was read last. In the clusters behind it they usually stand there
+/// too.
 struct LikelyPlace {
   private var offset = 0
   private var count = 0
 
-  /// What lies behind so many bytes comes by itself: processors follow a walk through memory.
+  /// The greatest number of bytes to prefetch. Processors load the bytes behind them by themselves, because they follow
+  /// a walk through memory.
   private static let maximumCount = 512
 
   @inline(__always)

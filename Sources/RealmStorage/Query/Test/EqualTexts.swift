@@ -1,4 +1,4 @@
-/// Tests of the text at one place against many others, by the same options: it must equal one of them.
+/// Tests of the text at one path against many constants with the same options: the text must equal one of them.
 struct EqualTexts {
   let path: ColumnPath
   let options: TextOptions
@@ -9,7 +9,10 @@ struct EqualTexts {
     let options: TextOptions
   }
 
-  /// Those that some predicates are, of which one must hold, and the predicates that are none: few of one place remain as they are.
+  /// Joins the tests of equal texts among predicates of which one must hold. If there are only a few tests for a path
+  /// and options, they remain as they are.
+  ///
+  /// - Returns: the joined tests, and the other predicates; nothing at all if no tests were joined.
   static func found(among parts: PredicateParts) -> (alike: [EqualTexts], rest: [Predicate]) {
     guard parts.count >= FoldedTexts.least else { return ([], []) }
     var found: [Place: EqualTexts] = [:]

@@ -1,10 +1,11 @@
-/// Goes into a collection or a mixed value, and along the links that stand in it.
+/// Follows steps into a collection or a mixed value, and along the links in it.
 struct InnerWalk {
   private let steps: [ValuePath.InnerStep]
   private let tables: any TableFinder
-  /// The place of the last step to several values; nil where there is none. The values of each collection that it is in are a group.
+  /// The place of the last step to several values; nil if there is none. The values of each collection that this step
+  /// enters are a group.
   private let last: Int?
-  /// The table that the column's links lead to; 0 where its values are of any type: their links name their tables.
+  /// The table to which the column's links lead; 0 for other columns, whose links name their tables.
   private let target: UInt32
 
   init(_ steps: [ValuePath.InnerStep], of column: Column, _ tables: any TableFinder) {
@@ -16,7 +17,8 @@ struct InnerWalk {
 
   var isMany: Bool { last != nil }
 
-  /// Which links were followed from each step on. Those that come again lead to the same values, in groups of their own.
+  /// The links that were followed at each step. A link that occurs again leads to the same values, in groups of their
+  /// own.
   private struct Followed {
     private struct Link: Hashable {
       let place: Int
@@ -26,28 +28,29 @@ struct InnerWalk {
 
     private var links: Set<Link> = []
 
-    /// Whether it is the first time.
+    /// Adds a link, and returns whether it was not there yet.
     mutating func insert(_ place: Int, _ table: UInt32, _ row: UInt64) -> Bool {
       links.insert(Link(place: place, table: table, row: row)).inserted
     }
   }
 
-  /// Adds what the steps lead to.
+  /// Adds the values to which the steps lead.
   ///
-  /// - Parameter ways: so many lead to the value.
+  /// - Parameter ways: the number of ways that lead to the value.
   func append(
     _ value: Value, ways: Int, _ grouping: BoundValuePath.Grouping, _ check: WalkCheck,
     _ access: borrowing NodeAccess, to groups: inout Groups
   ) throws(StorageError) {
     let before = groups.count
-    // Each way counts where groups say so. With one step to several values nothing comes again.
+    // Links are not remembered if the groups need each way. If only one step leads to several values, no link comes
+    // again.
     var followed = groups.kind == .each && steps.count(where: \.isMany) > 1 ? Followed() : nil
     try append(value, target, from: 0, ways, grouping, check, access, &followed, to: &groups)
-    // Where a step leads nowhere, there are no values: an empty group.
+    // If a step leads nowhere, there are no values, which makes an empty group.
     if isMany, grouping != .together, groups.count == before { groups.endGroup() }
   }
 
-  /// - Parameter target: the table that a link among the values leads to, where the link does not name it.
+  /// - Parameter target: the table to which a link in the value leads, if the link does not name it.
   private func append(
     _ value: Value, _ target: UInt32, from place: Int, _ ways: Int, _ grouping: BoundValuePath.Grouping,
     _ check: WalkCheck, _ access: borrowing NodeAccess, _ followed: inout Followed?, to groups: inout Groups
@@ -62,7 +65,8 @@ struct InnerWalk {
       if !isMany, grouping == .one { groups.endGroup() }
       return
     }
-    // Behind the last step to several values each belongs to its group.
+    // Repeated links are left out only up to the last step to several values, because each value behind it belongs to
+    // its group.
     if let last, place <= last {
       switch value {
       case .link(let row): if followed?.insert(place, target, row) == false { return }
@@ -78,7 +82,7 @@ struct InnerWalk {
     if place == last, grouping != .together, next != nil { groups.endGroup() }
   }
 
-  /// Nil where a step has no meaning.
+  /// The values to which a step leads from a value; nil if it leads nowhere.
   private func found(
     _ step: ValuePath.InnerStep, in value: Value, _ target: inout UInt32, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Value]? {
@@ -86,7 +90,7 @@ struct InnerWalk {
     case (.index(let index), .list(let elements, _)):
       if elements.indices.contains(index) { return [elements[index]] }
       if index < 0 { return nil }
-      // A place behind the last value is null; behind the last object it is nothing.
+      // An index behind the last value leads to null. In a list of links, and in an empty list, it leads nowhere.
       return elements.isEmpty || target != 0 ? nil : [.null]
     case (.first, .list(let elements, _)): return elements.first.map { [$0] }
     case (.last, .list(let elements, _)): return elements.last.map { [$0] }
@@ -97,7 +101,7 @@ struct InnerWalk {
       return try property(name, ofRow: row, in: table, &target, access)
     case (.key(let name), .link(let row)):
       return try property(name, ofRow: row, in: target, &target, access)
-    // A link of a column that is null leads to null.
+    // A null link in a column of links leads to null.
     case (.key, .null) where target != 0: return [.null]
     case (.all, .list(let elements, _)): return elements
     case (.all, .map(let map, _)): return map.values

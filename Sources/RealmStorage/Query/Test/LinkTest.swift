@@ -1,4 +1,4 @@
-/// Of columns of links: a row passes where a row it links to does.
+/// A test of a column of links. A row passes if a row to which it links passes.
 final class LinkTest: ClusterTest {
   let column: Column
   let target: TargetTest
@@ -42,10 +42,11 @@ final class LinkTest: ClusterTest {
   }
 }
 
-/// A test of the rows that links lead to.
+/// A test of the rows to which links lead.
 ///
-/// The first few are looked up. When they become many, the whole table is tested once, which costs less than a look at
-/// each link's row. Of a test that follows links itself each row is tested once: links that lead in circles would be followed in more ways than there are rows.
+/// The first few rows are looked up. If there are many, the whole table is tested once, which costs less than looking
+/// up the row of each link. If the test follows links itself, each row is tested only once: otherwise links that lead
+/// in circles would be followed in more ways than there are rows.
 final class TargetTest {
   let test: ClusterTest
   private let clusters: Ref
@@ -54,7 +55,7 @@ final class TargetTest {
   private var passing: KeySet?
   private let bounds: QueryBounds
   private let isCostly: Bool
-  /// Of rows that were looked up, whether they pass.
+  /// For each row that was looked up, whether it passes. It is used only if the test is costly.
   private var known: [UInt64: Bool] = [:]
 
   init(_ test: ClusterTest, of root: TableRoot, within bounds: QueryBounds = QueryBounds()) {
@@ -65,9 +66,9 @@ final class TargetTest {
     rows = root.rows
   }
 
-  /// A row looked up costs as much as this many in a scan.
+  /// The number of rows in a scan that cost as much as one row that is looked up.
   private static let lookupCost: UInt64 = 32
-  /// A test that costs more follows links.
+  /// The least cost of a costly test. All tests that follow links cost at least this much.
   private static let costly = 100
 
   func passes(_ key: UInt64, _ access: borrowing NodeAccess) throws(StorageError) -> Bool {
@@ -92,7 +93,7 @@ final class TargetTest {
   }
 }
 
-/// Keys of rows that pass a test: bits where they stand close together, else the keys.
+/// The keys of the rows that pass a test: as bits if they are close together, otherwise as a list.
 struct KeySet {
   private var first: UInt64 = 0
   private var bits: [UInt64] = []
@@ -136,7 +137,7 @@ struct KeySet {
   }
 }
 
-/// Of columns that are read value by value: collections, mixed values and decimals.
+/// A test of a column that is read value by value: a column of collections, mixed values or decimals.
 final class ValuesTest: ClusterTest {
   let column: Column
   let test: ValueTest

@@ -1,5 +1,5 @@
 extension TableReading {
-  /// Whether a condition holds of a row that a collection of links leads to. Short lists are read where they stand.
+  /// Whether a condition holds for a row to which a collection of links leads. Short lists are read in place.
   @inline(__always)
   static func containsLink(
     _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
@@ -21,7 +21,8 @@ extension TableReading {
   }
 }
 
-/// Of a column of lists of strings that are never null: a row passes where an element does. Short lists are read where they stand.
+/// A test of a column of lists of strings that are never null. A row passes if one of its elements passes. Short lists
+/// are read in place.
 final class TextListTest: ClusterTest {
   private let column: Column
   private let search: TextSearch
@@ -63,13 +64,14 @@ final class TextListTest: ClusterTest {
   }
 }
 
-/// Of a column of collections of links: how many of the rows it leads to pass a test, against a number. Links behind those that decide it are not looked at.
+/// A test of a column of collections of links. It compares the number of linked rows that pass another test with a
+/// number. Once the result is certain, no further links are read.
 final class LinkCountTest: ClusterTest {
   private let column: Column
   private let target: TargetTest
   private let comparison: Comparison
   private let number: Int
-  /// A count that is greater decides as this one does.
+  /// The count from which on the result of the comparison stays the same.
   private let decisive: Int
   override var cost: Int { 400 + target.test.cost }
 

@@ -1,28 +1,29 @@
-/// Tests joined by and, or and not, to any depth: they are asked one after another, by a stack of their own.
+/// Tests joined by and, or and not, to any depth. They are run one after another, with a stack of their own instead of
+/// recursion.
 ///
-/// Of those that are joined the cheapest comes first, and none is asked of a row that the others have decided.
+/// Among joined tests the cheapest comes first, and no test is asked about a row that the others have decided.
 final class LogicTest: ClusterTest {
   enum Node {
     case test(ClusterTest)
-    /// The parts stand together in the list of parts.
+    /// The places of the parts in the list of parts.
     case all(Range<Int>)
     case any(Range<Int>)
     case not(Int)
   }
 
-  /// A node that is being asked.
+  /// A node that is being tested.
   private struct Frame {
     var node: Int
-    /// The part that comes next.
+    /// The place of the next part in the list of parts.
     var next: Int
-    /// Rows that are not decided.
+    /// The rows that are not decided yet.
     var rows: RowMask
-    /// Rows that passed a part.
+    /// The rows that passed a part.
     var found = RowMask.none
   }
 
   private let nodes: [Node]
-  /// Positions of nodes.
+  /// The positions in `nodes` of the parts of all joined nodes.
   private let parts: [Int]
   private let root: Int
   private let knownCost: Int
@@ -67,7 +68,9 @@ final class LogicTest: ClusterTest {
     frames.append(Frame(node: node, next: first, rows: rows))
   }
 
-  /// Asks parts until one has parts itself, which is entered; answers the rows that pass where all were asked.
+  /// Tests one part after another until one has parts itself, which is then entered.
+  ///
+  /// - Returns: the rows that pass if all parts were tested; nil if a part was entered.
   private func ask(
     _ range: Range<Int>, isAnd: Bool, _ top: Int, _ cluster: borrowing ClusterNode,
     _ access: borrowing NodeAccess
@@ -93,7 +96,9 @@ final class LogicTest: ClusterTest {
     }
   }
 
-  /// Gives what the last node answers to the one before it; of the first, that is the result.
+  /// Removes the last node, and gives its answer to the node before it.
+  ///
+  /// - Returns: the answer of the root, if that is decided; otherwise nil.
   private func leave(with answer: RowMask) -> RowMask? {
     var answer = answer
     frames.removeLast()
@@ -116,17 +121,21 @@ final class LogicTest: ClusterTest {
   }
 }
 
-/// Makes one test of a predicate's conditions. Takes time in proportion to its parts, and no recursion.
+/// Makes one test of the conditions of a predicate. It takes time in proportion to the number of parts, and uses no
+/// recursion.
 struct LogicBuilder {
-  /// What a predicate has become.
+  /// The result that was made of a predicate.
   private enum Made {
     case constant(Bool)
     case node(Int)
   }
   private enum Step {
-    /// - Parameter isAnd: how the predicate it is a part of joins; nil where it joins nothing.
+    /// Makes the result of a predicate.
+    ///
+    /// - Parameter isAnd: true if the predicate is a part of an and, false if it is a part of an or; nil if it is no
+    ///   part.
     case visit(Predicate, isAnd: Bool?)
-    /// Joins all that was made since.
+    /// Joins all results that were made from a position on.
     case join(isAnd: Bool, from: Int)
     case negate
   }
@@ -138,7 +147,7 @@ struct LogicBuilder {
 
   /// - Parameters:
   ///   - texts: makes the test that stands for many tests of a text, of which one must pass.
-  ///   - condition: makes the test of a predicate that is not joined of others.
+  ///   - condition: makes the test of a predicate that has no parts.
   static func test(
     _ predicate: Predicate, texts: (EqualTexts) throws(StorageError) -> ClusterTest,
     condition: (Predicate) throws(StorageError) -> ClusterTest
@@ -166,7 +175,7 @@ struct LogicBuilder {
     }
     switch predicate {
     case .and(let parts):
-      // Parts of a part that joins alike are parts of the whole.
+      // If a part joins in the same way, its parts become parts of the whole.
       if isAnd != true { steps.append(.join(isAnd: true, from: made.count)) }
       visit(parts, isAnd: true)
     case .or(let parts):
@@ -192,7 +201,7 @@ struct LogicBuilder {
     return nodes.count - 1
   }
 
-  /// Parts that are always true, or never, are left out or decide alone.
+  /// Joins the results from `start` on. Results that are always true or never true are left out, or decide alone.
   private mutating func join(isAnd: Bool, from start: Int) {
     var joined: [Int] = []
     var isDecided = false

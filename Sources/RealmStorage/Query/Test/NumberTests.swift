@@ -1,14 +1,15 @@
-/// Of whole numbers, booleans and links.
+/// A test of a column of whole numbers, booleans or links.
 final class IntegerTest: ClusterTest {
   let column: Column
-  /// Sorted, none touches another.
+  /// The ranges of the values that are found. They are sorted, and no range touches another.
   let ranges: [ClosedRange<Int64>]
   let verdict: Verdict
   override var cost: Int { max(1, min(ranges.count, 10)) }
 
-  /// More ranges than these are looked up row by row.
+  /// The greatest number of ranges that are tested one by one for all rows. If there are more, each row is looked up in
+  /// the ranges.
   private static let maximumKernels = 8
-  /// Which of the numbers from one on pass, of a cluster whose numbers lie close together.
+  /// The numbers that are found, for a cluster whose numbers are close together.
   private var passing = NumberBits()
   private var place = LikelyPlace()
 
@@ -42,7 +43,7 @@ final class IntegerTest: ClusterTest {
 
   override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) { place.prefetch(cluster, access) }
 
-  /// The rows of those given whose number passes, and perhaps others.
+  /// The rows among `rows` whose number is found. The result may have other rows too.
   private func found(
     _ cluster: borrowing ClusterNode, _ descriptor: ClusterNode.Descriptor, within rows: RowMask
   ) -> RowMask {
@@ -69,9 +70,9 @@ final class IntegerTest: ClusterTest {
 }
 
 extension ClusterNode {
-  /// The rows whose integer lies in a range; nulls count as the least.
+  /// The rows whose integer lies in a range. Null counts as the least integer of the cluster.
   ///
-  /// - Precondition: not all are null.
+  /// - Precondition: not all rows are null.
   func mask(_ descriptor: Descriptor, in range: ClosedRange<Int64>) -> RowMask {
     guard range.lowerBound <= descriptor.greatest, range.upperBound >= descriptor.least else { return .none }
     if range.lowerBound <= descriptor.least, range.upperBound >= descriptor.greatest {
@@ -85,18 +86,20 @@ extension ClusterNode {
   }
 }
 
-/// A bit for each of some numbers that lie close together, by their distance from the least.
+/// A set of numbers that are close together: a bit for each number, by its distance from the least one.
 private struct NumberBits {
   private var numbers: ClosedRange<Int64> = 0...0
   private var bits: [UInt64] = []
 
   private static let maximumSpan: UInt64 = 1 << 14
 
-  /// Has a bit for each of the numbers, set where one of the ranges has it; false where they lie too far apart.
+  /// Makes a bit for each number, which is set if one of the ranges contains the number.
+  ///
+  /// - Returns: false if the numbers are too far apart.
   mutating func hold(_ numbers: ClosedRange<Int64>, _ ranges: ArraySlice<ClosedRange<Int64>>) -> Bool {
     let span = UInt64(bitPattern: numbers.upperBound &- numbers.lowerBound)
     guard span < Self.maximumSpan else { return false }
-    // Clusters one after another most often have the same.
+    // Clusters that follow each other usually have the same numbers.
     if !bits.isEmpty, numbers == self.numbers { return true }
     self.numbers = numbers
     bits = Array(repeating: 0, count: Int(span / 64) + 1)
@@ -112,13 +115,13 @@ private struct NumberBits {
 
   @inline(__always)
   func contains(_ distance: UInt64) -> Bool {
-    // A forged cluster may hold what is greater than it says.
+    // A forged cluster may hold a distance that is greater than its descriptor says.
     distance >> 6 < UInt64(bits.count) && bits[Int(distance >> 6)] >> (distance & 63) & 1 != 0
   }
 }
 
 extension [ClosedRange<Int64>] {
-  /// Those that have a number in common with another.
+  /// The places of the ranges that have a number in common with another range.
   fileprivate func touching(_ other: ClosedRange<Int64>) -> Range<Int> {
     let first = firstPlace { $0.upperBound >= other.lowerBound }
     let end = firstPlace { $0.lowerBound > other.upperBound }
@@ -134,7 +137,7 @@ extension [ClosedRange<Int64>] {
     return low
   }
 
-  /// Whether one of them, which are sorted, has a number.
+  /// Whether one of these ranges, which are sorted, contains a number.
   fileprivate func holds(_ value: Int64) -> Bool {
     var (low, high) = (0, count)
     while low < high {
@@ -146,7 +149,7 @@ extension [ClosedRange<Int64>] {
 }
 
 extension Array {
-  /// Whether one of some ranges, which are sorted, has a value.
+  /// Whether one of these ranges, which are sorted, contains a value.
   fileprivate func have<Bound>(_ value: Bound) -> Bool where Element == ClosedRange<Bound> {
     var (low, high) = (0, count)
     while low < high {
@@ -157,9 +160,10 @@ extension Array {
   }
 }
 
-/// Of doubles and floats.
+/// A test of a column of doubles or floats.
 final class RealTest: ClusterTest {
-  /// More ranges are looked through for each row, instead of all rows for each range.
+  /// The greatest number of ranges that are tested one by one for all rows. If there are more, each row is looked up in
+  /// the ranges.
   fileprivate static let mostRanges = 8
 
   let column: Column
@@ -213,7 +217,7 @@ final class RealTest: ClusterTest {
   override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) { place.prefetch(cluster, access) }
 }
 
-/// Of dates.
+/// A test of a column of dates.
 final class DateTest: ClusterTest {
   let column: Column
   let ranges: [ClosedRange<Timestamp>]
@@ -251,7 +255,8 @@ final class DateTest: ClusterTest {
     return verdict.mask(found, nulls: cluster.nulls(seconds), within: rows)
   }
 
-  /// Within the seconds of the range, but for what is before or after it in its first and last second.
+  /// The rows whose date lies in a range: the rows with its seconds, without those that come before the range in its
+  /// first second, or after it in its last second.
   private func mask(
     of cluster: borrowing ClusterNode, _ seconds: ClusterNode.Descriptor, _ range: ClosedRange<Timestamp>
   ) -> RowMask {
@@ -274,7 +279,7 @@ final class DateTest: ClusterTest {
   override func prefetch(_ cluster: Ref, _ access: borrowing NodeAccess) { place.prefetch(cluster, access) }
 }
 
-/// Of object ids and UUIDs.
+/// A test of a column of object ids or UUIDs.
 final class IdentifierTest: ClusterTest {
   let column: Column
   let ranges: [OrderedDomain.Range]
@@ -317,7 +322,7 @@ final class IdentifierTest: ClusterTest {
 }
 
 extension Value {
-  /// A floating-point number as a double; nil of anything else.
+  /// A floating-point number as a double; nil for other values.
   fileprivate var real: Double? {
     switch self {
     case .float(let number): Double(number)
@@ -326,7 +331,7 @@ extension Value {
     }
   }
 
-  /// The number that orders an object id or a UUID; nil of anything else.
+  /// The number that orders an object id or a UUID; nil for other values.
   fileprivate var identifierNumber: UInt128? {
     switch self {
     case .objectID(let id): id.number

@@ -1,11 +1,11 @@
-/// The values of a column's type in their order, each with a number: what a comparison allows is then a range of numbers,
-/// whatever the type of the constant.
+/// The values of a column's type in their order, each with a number. The values for which a comparison holds are then a
+/// range of numbers, whatever the type of the constant is.
 struct OrderedDomain {
   typealias Range = ClosedRange<UInt128>
 
   let type: ColumnType
 
-  /// Nil for types that are not compared by number.
+  /// Makes a domain; nil for types whose values are not compared by number.
   init?(_ type: ColumnType) {
     switch type {
     case .string, .data, .decimal128: return nil
@@ -64,7 +64,7 @@ struct OrderedDomain {
 
   static func number(of bytes: [UInt8]) -> UInt128 { bytes.reduce(0) { $0 << 8 | UInt128($1) } }
 
-  /// Nil for values of other types, for NaN, and for zeros of floating point, which are two.
+  /// The number of a value; nil for values of other types, for NaN, and for floating-point zero, which has two forms.
   private func number(of value: Value) -> UInt128? {
     switch (type, value) {
     case (.bool, .bool(let flag)): flag ? 1 : 0
@@ -81,8 +81,8 @@ struct OrderedDomain {
 
   // MARK: - Conditions
 
-  /// The values for which a comparison with a constant holds; of `notEqual`, those for which it does not. None where
-  /// they do not compare.
+  /// The numbers of the values for which a comparison with a constant holds; for `notEqual`, of the values for which it
+  /// does not hold. It is nil if there are none, or if the values do not compare with the constant.
   func range(_ comparison: Comparison, _ constant: Value) -> Range? {
     var (least, next): (UInt128?, UInt128?)
     if let number = number(of: constant) {
@@ -111,7 +111,7 @@ struct OrderedDomain {
     return first <= last ? first...last : nil
   }
 
-  /// The first number whose value's order against the constant is such; nil when there is none.
+  /// The first number whose value has an order against the constant for which `holds` is true; nil if there is none.
   private func first(_ constant: Value, where holds: (Int) -> Bool) -> UInt128? {
     func passes(_ number: UInt128) -> Bool { ValueOrder.compare(value(number), constant).map(holds) ?? false }
     var (low, high) = (range.lowerBound, range.upperBound)
@@ -129,9 +129,9 @@ struct OrderedDomain {
     return first < end ? first...(end - 1) : nil
   }
 
-  /// What a test finds, and whether it passes what it does not find instead.
+  /// The numbers of the values that a test finds, and whether exactly the other values pass.
   ///
-  /// - Precondition: the test is none of texts or counts.
+  /// - Precondition: the test is not a test of texts or of counts.
   func solve(_ test: ValueTest) -> (ranges: [Range], isNegated: Bool) {
     switch test {
     case .compare(let comparison, let constant):
@@ -142,7 +142,7 @@ struct OrderedDomain {
     }
   }
 
-  /// Sorted, and those that touch made one.
+  /// The ranges in order. Ranges that touch are joined.
   private static func merged(_ ranges: [Range]) -> [Range] {
     var merged: [Range] = []
     for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -159,13 +159,13 @@ struct OrderedDomain {
 }
 
 extension Double {
-  /// Grows with the number.
+  /// An integer that grows with the number.
   var order: UInt64 { bitPattern >> 63 == 0 ? bitPattern | 1 << 63 : ~bitPattern }
   init(order: UInt64) { self.init(bitPattern: order >> 63 == 0 ? ~order : order ^ 1 << 63) }
 }
 
 extension Float {
-  /// Grows with the number.
+  /// An integer that grows with the number.
   var order: UInt32 { bitPattern >> 31 == 0 ? bitPattern | 1 << 31 : ~bitPattern }
   init(order: UInt32) { self.init(bitPattern: order >> 31 == 0 ? ~order : order ^ 1 << 31) }
 }

@@ -1,18 +1,19 @@
-/// The values that one side of a relation has for one row, in groups: see `Expression`. It is filled anew for each row, and keeps its memory.
+/// The values that one side of a relation has for one row, in groups: see `Expression`. The groups are filled anew for
+/// each row, and keep their memory.
 struct Groups {
-  /// What of values matters beside which they are.
+  /// What matters about the values, besides which values there are.
   enum Kind {
-    /// Nothing: one that comes again may be left out.
+    /// Nothing else: a value that comes again may be left out.
     case each
-    /// Their order, and how often they come.
+    /// Their order, and how often each value comes.
     case sequence
-    /// How many ways lead to them.
+    /// The number of ways that lead to each value.
     case counted
   }
 
   let kind: Kind
   private(set) var values: [Value] = []
-  /// How many ways lead to each value, where they are counted.
+  /// The number of ways that lead to each value, if the kind is `counted`.
   private(set) var ways: [Int] = []
   /// Where each group ends.
   private var ends: [Int] = []
@@ -43,7 +44,7 @@ struct Groups {
 }
 
 extension BoundValuePath {
-  /// Adds what the path leads to from a row.
+  /// Adds the values to which the path leads from a row.
   func append(
     _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess, to groups: inout Groups
   ) throws(StorageError) {
@@ -64,15 +65,15 @@ extension BoundValuePath {
 
   /// How values become groups.
   enum Grouping {
-    /// Each is one.
+    /// Each value is a group.
     case one
-    /// All of them are one sequence.
+    /// All values are one sequence.
     case together
-    /// Those of each row that is reached are a sequence.
+    /// The values of each row that is reached are a sequence.
     case eachOwner
   }
 
-  /// What a link that is null leads to.
+  /// Adds the values to which a null link leads.
   private func appendUnreached(to groups: inout Groups) {
     switch end {
     case .rowCount: break
@@ -84,15 +85,17 @@ extension BoundValuePath {
     }
   }
 
-  /// Is given a row and the number of ways that lead to it.
+  /// A closure that is called with a row and the number of ways that lead to it.
   typealias RowBody = (
     Int, borrowing ClusterNode, _ ways: Int, borrowing NodeAccess
   ) throws(StorageError) -> Void
 
-  /// Calls `body` with each row that hops lead to, and answers how many there were.
+  /// Calls `body` with each row to which hops lead.
   ///
-  /// - Parameter isSequence: it is called for each way that leads to a row, in their order: there may be more than anybody can wait for. Else it is called for each row once where
-  ///   more than one hop leads to several rows.
+  /// - Parameter isSequence: if this is true, `body` is called for each way that leads to a row, in the order of the
+  ///   ways, of which there may be too many to wait for. If it is false and more than one hop leads to several rows,
+  ///   `body` is called once for each row.
+  /// - Returns: the number of calls.
   @discardableResult
   static func walk(
     _ hops: ArraySlice<Hop>, _ row: Int, of cluster: borrowing ClusterNode, isSequence: Bool = false,
@@ -159,7 +162,7 @@ extension BoundValuePath {
     try body(row, cluster, access)
   }
 
-  /// Calls `body` with the key of each row that one hop leads to, and the clusters where it is.
+  /// Calls `body` with the key of each row to which one hop leads, and with the clusters of that row.
   static func forEachKey(
     _ hop: Hop, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
     _ body: (UInt64, Ref, borrowing NodeAccess) throws(StorageError) -> Void
@@ -189,7 +192,8 @@ extension BoundValuePath {
     }
   }
 
-  /// How many rows the hops lead to, each as often as there are ways: those of the last one are not looked at.
+  /// The number of rows to which the hops lead, where a row counts as often as there are ways to it. The rows of the
+  /// last hop are not read.
   private static func count(
     _ hops: [Hop], _ row: Int, of cluster: borrowing ClusterNode, _ check: WalkCheck,
     _ access: borrowing NodeAccess
@@ -266,7 +270,8 @@ extension BoundValuePath {
     }
   }
 
-  /// The same of those that pass a test.
+  /// The number of rows to which the hops lead and that pass a test, where a row counts as often as there are ways to
+  /// it.
   private static func count(
     _ hops: [Hop], _ test: TargetTest, _ row: Int, of cluster: borrowing ClusterNode, _ check: WalkCheck,
     _ access: borrowing NodeAccess
@@ -309,7 +314,7 @@ extension BoundValuePath {
 }
 
 extension ValuePath.ValueProperty {
-  /// What is made of a value; nil where nothing is.
+  /// The property of a value; nil if the value does not have it.
   fileprivate func value(of value: Value, isLink: Bool) -> Value? {
     switch (self, value) {
     case (.type, _): .int(ValueType(value).rawValue)
@@ -327,9 +332,11 @@ extension ValuePath.ValueProperty {
 }
 
 extension PathAggregate {
+  /// Makes one value of many.
+  ///
   /// - Parameters:
   ///   - ways: how often each value counts.
-  ///   - type: of the values; numbers of a mixed column may be of several.
+  ///   - type: the type of the values; `mixed` if the numbers may be of several types.
   func value(of values: [Value], ways: [Int], _ type: ColumnType) -> Value {
     switch self {
     case .min: .minimum(of: values)

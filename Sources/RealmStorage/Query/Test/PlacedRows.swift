@@ -1,12 +1,12 @@
 /// The keys of rows that are sorted, by their places.
 enum PlacedRows {
-  /// Each one more than the one before: of a table that has lost no row.
+  /// Keys without a gap between them, as in a table that has lost no row.
   case run(Range<UInt64>)
   case list([UInt64])
 
-  /// Those of some rows that are there, in the order these are given; nothing is left of what was given.
+  /// Takes the keys of the rows that exist, in the order in which they are given.
   ///
-  /// - Parameter given: nil for all rows of the table.
+  /// - Parameter given: the keys of rows; nil for all rows of the table. It is nil afterwards.
   init(
     taking given: inout [UInt64]?, in clusters: Ref, expected: UInt64, _ reader: any NodeReader,
     within bounds: QueryBounds
@@ -23,7 +23,7 @@ enum PlacedRows {
       try check.next(access)
       count += rows.count
     }
-    // Most often all are there, and the list need not be made again.
+    // Usually all rows exist, and the list need not be made again.
     if count == list.count {
       self = .list(list)
       return
@@ -36,7 +36,7 @@ enum PlacedRows {
     self = .list(found)
   }
 
-  /// All rows of a table, in order.
+  /// Takes the keys of all rows of a table, in order.
   private init(
     in clusters: Ref, expected: UInt64, _ reader: any NodeReader, within bounds: QueryBounds
   ) throws(StorageError) {
@@ -58,7 +58,7 @@ enum PlacedRows {
     }
     self = list.isEmpty ? .run(run ?? 0..<0) : .list(list)
   }
-  /// A file may say anything.
+  /// The greatest number of rows that room is reserved for, because a file may state any number.
   private static let mostExpected: UInt64 = 1 << 22
 
   var count: Int {
@@ -78,7 +78,7 @@ enum PlacedRows {
     }
   }
 
-  /// One by one.
+  /// The keys as a list.
   var all: [UInt64] {
     switch self {
     case .run(let keys): Array(keys)

@@ -1,6 +1,6 @@
-/// Rows that paths come to, each once, with the number of ways that lead to it.
+/// The rows that a path reaches, each one once, with the number of ways that lead to it.
 ///
-/// A path of many steps over lists that link in circles has more ways than anybody can follow, and still few rows.
+/// A path of many steps over lists that link in circles has too many ways to follow, but only a few rows.
 struct ReachedRows {
   private(set) var rows: [(key: UInt64, ways: Int)] = []
   private var places: [UInt64: Int] = [:]
@@ -16,7 +16,7 @@ struct ReachedRows {
 }
 
 extension Int {
-  /// What is beyond all numbers is the greatest one: nobody has as many rows.
+  /// The sum; if it is too great, the greatest number. No table has so many rows.
   func plus(_ other: Int) -> Int {
     let (sum, isTooMuch) = addingReportingOverflow(other)
     return isTooMuch ? .max : sum
@@ -28,7 +28,7 @@ extension Int {
   }
 }
 
-/// Looks at the bounds of a search once for some thousand rows that the paths of one test come to.
+/// Checks the bounds of a search once for every 1024 rows that the paths of one test reach.
 final class WalkCheck {
   private let bounds: QueryBounds
   private let isNeeded: Bool

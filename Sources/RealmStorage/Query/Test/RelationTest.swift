@@ -4,9 +4,9 @@ final class RelationTest: ClusterTest {
   private let right: BoundExpression
   private let relation: Relation
   private let ordersNull: Bool
-  /// The right side's prepared text, where that is a constant.
+  /// The prepared test of the right side's text, if that is a constant.
   private let text: TextTest?
-  /// The right side's texts, where one of several constants must be equal.
+  /// The texts of the right side, if one of several constants must be equal.
   private let texts: FoldedTexts?
   private var lefts: Groups
   private var rights: Groups
@@ -54,7 +54,7 @@ final class RelationTest: ClusterTest {
     return found
   }
 
-  /// Whether it holds of a group of the left side and one of the right.
+  /// Whether the test holds for one group of the left side and one group of the right side.
   private func holds() -> Bool {
     for group in 0..<lefts.count {
       for other in 0..<rights.count where holds(lefts[group], rights[other]) { return true }
@@ -109,7 +109,7 @@ struct BoundExpression {
   let isMany: Bool
   let ordersNull: Bool
 
-  /// Whether an operation takes two sequences, place by place.
+  /// Whether an operation may take two sequences, which it does place by place.
   var needsSequences: Bool {
     parts.count > 1 && parts.count { if case .path(let path) = $0 { path.isMany } else { $0.isList } } > 1
   }
@@ -142,7 +142,7 @@ struct BoundExpression {
     }
   }
 
-  /// The groups of one that has no paths.
+  /// Computes the groups of an expression without paths.
   func fill(_ groups: inout Groups) {
     groups.removeAll()
     if parts.count == 1, let found = Self.groups(parts[0]) {
@@ -202,7 +202,9 @@ struct BoundExpression {
 }
 
 extension Expression.Arithmetic {
-  /// Each group of the left side with each one of the right: of two single values one, else a sequence of each value with the single one. Of two sequences, as many values as both have.
+  /// The results for each group of the left side with each group of the right side. Two single values give one value. A
+  /// single value and a sequence give a sequence, of the single value with each other one. Two sequences give as many
+  /// values as the shorter one has.
   fileprivate func applied(_ left: Groups, _ right: Groups) -> Groups {
     var groups = Groups()
     for group in 0..<left.count {
@@ -221,7 +223,7 @@ extension Expression.Arithmetic {
     return groups
   }
 
-  /// Null where one of them is no number.
+  /// The result for two values; null if one of them is not a number.
   func applied(_ left: Value, _ right: Value) -> Value {
     switch (left, right) {
     case (.int(let left), .int(let right)): return .int(applied(left, right))
@@ -251,7 +253,7 @@ extension Expression.Arithmetic {
     }
   }
 
-  /// What does not fit is the greatest number, or the least.
+  /// The result for two whole numbers. If it does not fit 64 bits, it is the greatest or the least number that does.
   private func applied(_ left: Int64, _ right: Int64) -> Int64 {
     let isNegative: Bool
     let (result, overflows): (Int64, Bool)
@@ -275,7 +277,7 @@ extension Expression.Arithmetic {
 }
 
 extension Value {
-  /// A number as a double; nil for all else, and for decimals.
+  /// A number as a double; nil for decimals and for values that are no numbers.
   static func double(of value: Value) -> Double? {
     switch value {
     case .int(let number): Double(number)

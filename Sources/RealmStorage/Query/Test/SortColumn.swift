@@ -1,16 +1,17 @@
-/// Numbers in place of a column's values, in the order of sorts: null, NaN, all others, and last what no value is reached of.
+/// The numbers that stand for a column's values, in the order of sorts: first null, then NaN, then all other values,
+/// and last the rows whose path reaches no value.
 struct SortColumn {
   let column: Column
   /// The storage and the form of the column: they are kept, because each row is read by them.
   private let storage: ColumnStorage
   private let form: ColumnForm
-  /// Of the column, where values have codes.
+  /// The dictionary of the column, for values that have codes.
   private let dictionary: Ref
 
   static let null: UInt128 = 0
   static let nan: UInt128 = 1
   private static let first: UInt128 = 2
-  /// Of a row whose path ends at a link that is null: more than the number of any value.
+  /// The number of a row whose path ends at a null link. It is greater than the number of each value.
   static let unreached: UInt128 = 1 << 125
 
   init(_ column: Column, dictionary: Ref = .null) {
@@ -20,7 +21,7 @@ struct SortColumn {
     self.dictionary = dictionary
   }
 
-  /// Whether values with this number are one; else they begin alike.
+  /// Whether all values with this number are equal. Otherwise they may differ, like texts with the same first bytes.
   @inline(__always)
   func isExact(_ key: UInt128) -> Bool {
     switch column.type {
@@ -32,10 +33,11 @@ struct SortColumn {
 
   var isText: Bool { storage == .varying }
 
-  /// Whether the number of each value tells it whole, as `isExact` says.
+  /// Whether `isExact` holds for the number of each value.
   var isAlwaysExact: Bool { storage == .integers || column.type.isReal }
 
-  /// No number of a cluster's values is less or greater; nil where it does not tell that itself.
+  /// Bounds of the numbers of a cluster's values: no number is less or greater. It is nil if the cluster does not state
+  /// them.
   func bounds(of cluster: borrowing ClusterNode) -> ClosedRange<UInt128>? {
     guard storage == .integers, let descriptor = cluster.integers(of: column.id),
       descriptor.nullCount == 0,
@@ -45,19 +47,20 @@ struct SortColumn {
       + OrderedDomain.number(of: descriptor.greatest)
   }
 
-  /// Bits of the short numbers of a column; nil where it has none.
+  /// The number of bits of the column's short numbers; nil if it has none.
   var shortBits: Int? {
     if column.type == .string || column.type == .data { return 117 }
     return isAlwaysExact ? 65 : nil
   }
 
-  /// A number in the same order that leaves room for another one: of a text by its first 14 bytes.
+  /// The short number of a number. It has the same order, and leaves room for another number. The short number of a
+  /// text has its first 14 bytes.
   @inline(__always)
   func short(_ number: UInt128) -> UInt128 { isText ? (number &>> 12) &<< 4 | number & 15 : number }
 
   /// The number of a row's value.
   ///
-  /// - Parameter depth: of texts, how many times 15 bytes are passed over.
+  /// - Parameter depth: how many times 15 bytes of a text are passed over.
   func number(
     _ depth: Int = 0, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt128 {
@@ -74,7 +77,8 @@ struct SortColumn {
     }
   }
 
-  /// The numbers of some rows of a cluster, one after another: what they have in common is looked for once.
+  /// Adds the numbers of some rows of a cluster, in the order of `rows`. What the rows have in common is looked up
+  /// once.
   func appendNumbers(
     _ depth: Int, _ rows: [UInt16], of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
     to numbers: inout NumberBuffer
@@ -133,7 +137,7 @@ struct SortColumn {
   private func number(_ bytes: RawSpan, _ row: Int, _ size: Int) -> UInt128 {
     switch column.type {
     case .float, .double:
-      // The order of floats is that of the doubles they equal.
+      // Floats have the order of the doubles that they equal.
       return Self.number(of: PackedReals.load(bytes, row, isDouble: size == 8))
     case .objectID: return Self.first + PackedIntegers.number(bytes, row, size: size)
     case .uuid: return max(Self.first, PackedIntegers.number(bytes, row, size: size) >> 8)
@@ -145,7 +149,8 @@ struct SortColumn {
     real.isNaN ? nan : first + UInt128((real == 0 ? 0 : real).order)
   }
 
-  /// 15 bytes from one on, behind a 1 and before their count, in which all longer ones are alike.
+  /// The number of a text from byte `start` on. It has a 1 as its highest bit, then 15 bytes, and in the lowest 4 bits
+  /// the count of these bytes, which is 15 for all longer texts.
   private func text(
     _ start: Int, _ row: Int, _ part: ClusterNode.Descriptor, of cluster: borrowing ClusterNode,
     _ access: borrowing NodeAccess

@@ -1,4 +1,4 @@
-/// A table as queries see it.
+/// The schema and the root of a table, which queries need.
 package struct TableForm {
   var schema: TableSchema
   var root: TableRoot
@@ -9,7 +9,7 @@ package struct TableForm {
   }
 }
 
-/// Finds the tables that links lead to.
+/// Finds the tables to which links lead.
 package protocol TableFinder {
   /// The table of an id, in the version that is read.
   ///

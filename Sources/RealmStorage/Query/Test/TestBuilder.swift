@@ -1,12 +1,12 @@
 /// Makes tests of predicates.
 struct TestBuilder {
   let tables: any TableFinder
-  /// How many subqueries the predicate stands in.
+  /// The number of subqueries that contain the predicate.
   var depth = 0
-  /// When tests that follow many links are to end.
+  /// The bounds of the search, for tests that follow many links.
   var bounds = QueryBounds()
 
-  /// For the condition of a subquery.
+  /// A builder for the condition of a subquery.
   var inner: TestBuilder {
     var inner = self
     inner.depth += 1
@@ -54,7 +54,8 @@ struct TestBuilder {
     }
   }
 
-  /// The test of how many objects of a collection of the row meet a condition, against a number; nil for other relations.
+  /// A test that compares the number of objects in a collection of the row that meet a condition with a number; nil for
+  /// other relations.
   private func linkCount(_ relation: Relation, of table: TableForm) throws(StorageError) -> ClusterTest? {
     guard let path = relation.left.expression.path, path.steps.isEmpty, relation.left.quantifier == nil,
       case .subquery(let steps, let predicate) = path.end, steps.count == 1,
@@ -90,7 +91,8 @@ struct TestBuilder {
     default: break
     }
     var made = Self.test(column, bound.dictionary, test, ordersNull: bound.ordersNull)
-    // From the last link back to the first: what a null link stands for is the same for all.
+    // The tests are made from the last link back to the first. A null link passes or fails in the same way at each of
+    // them.
     let isMany = bound.steps.contains { $0.column.isCollection }
     let nullPasses: Bool
     if test.isCount {

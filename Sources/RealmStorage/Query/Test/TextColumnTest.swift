@@ -1,12 +1,12 @@
-/// Of strings and data that stand in a column of their own.
+/// A test of a column whose values are strings or data.
 final class TextColumnTest: ClusterTest {
   let column: Column
-  /// Of the column, where values have codes.
+  /// The dictionary of the column, for values that have codes.
   let dictionary: Ref
   let search: TextSearch
   let verdict: Verdict
   override var cost: Int { search.cost }
-  /// What is known of the values of codes.
+  /// The results of the search for the values of codes, by code.
   private var known: [Finding] = []
 
   private enum Finding: UInt8 { case unknown, found, notFound }
@@ -50,7 +50,7 @@ final class TextColumnTest: ClusterTest {
     _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
     let nulls = cluster.nulls(descriptor)
-    // In a local: each access to a property of a class is checked.
+    // The results are in a local variable here, because each access to a property of a class is checked.
     var known = known
     self.known = []
     defer { self.known = known }
@@ -61,7 +61,7 @@ final class TextColumnTest: ClusterTest {
         if known[Int(code)] == .found { found.insert(row) }
         return
       }
-      // A code that was not given throws, so that no more are kept than there may be.
+      // A code that was not given throws an error, so that there are never more results than codes.
       let isFound = search.finds(try DictionaryReader(dictionary, access.lent).bytes(code))
       if code >= known.count {
         known += Array(repeating: .unknown, count: Int(code) + 1 - known.count)
@@ -76,18 +76,19 @@ final class TextColumnTest: ClusterTest {
 /// What is looked for in texts.
 enum TextSearch {
   case nothing
-  /// One of them is found.
+  /// The text passes one of the needles.
   case needles([PackedTexts.Needle])
-  /// Sorted: one of them equals.
+  /// The text equals one of these, which are sorted.
   case oneOf([[UInt8]])
-  /// One of them equals, as they are folded. Strings are looked at, else data.
+  /// The text equals one of these after folding. `isString` says whether the texts are strings; otherwise they are
+  /// data.
   case folded(FoldedTexts, isString: Bool)
-  /// Not less than the first, and not greater than the second.
+  /// The text is not below the first bound, and not above the second one. A bound that is nil has no effect.
   case range(Bound?, Bound?)
 
   struct Bound {
     var bytes: [UInt8]
-    /// The bytes themselves are within.
+    /// Whether the bytes themselves are within the bound.
     var isClosed: Bool
   }
 
@@ -132,7 +133,7 @@ enum TextSearch {
     }
   }
 
-  /// The rows of a piece that are found; of those that are null, or not in `rows`, any.
+  /// The rows of a piece that are found. Rows that are null or not in `rows` may be among them.
   func mask(
     of piece: borrowing PieceNode, within rows: RowMask, _ access: borrowing NodeAccess
   ) throws(StorageError) -> RowMask {
@@ -146,7 +147,7 @@ enum TextSearch {
         if !piece.isLong(row), finds(piece.bytes(row)) { found.insert(row) }
       }
     }
-    // Pieces with long values are those with refs.
+    // Only pieces with long values have refs.
     guard piece.view.refCount > 0 else { return found }
     let long = PackedTexts.flagged(ends: piece.ends, rows: piece.rows, PieceNode.Layout.longFlag) & rows
     try long.forEach { (row) throws(StorageError) in
@@ -178,7 +179,7 @@ extension PieceNode {
 }
 
 extension TextSearch {
-  /// What a test finds, and whether it passes what it does not find instead.
+  /// What a test looks for, and whether exactly the values pass that are not found.
   ///
   /// - Parameter ordersNull: see `Comparison.holds`.
   static func solve(

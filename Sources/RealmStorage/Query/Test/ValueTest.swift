@@ -3,12 +3,12 @@ enum ValueTest {
   case compare(Comparison, Value)
   case text(TextTest)
   case isIn([Value])
-  /// The same of so many values that they are put in order.
+  /// The value equals one of many constants, which are sorted.
   case isAmong(SortedValues)
-  /// A text equals one of them, as options fold both.
+  /// The text equals one of several after folding by their options.
   case isFolded(FoldedTexts)
   case between(Value, Value)
-  /// Of a collection.
+  /// The number of elements of a collection is compared with a number.
   case count(Comparison, Int)
 
   /// - Parameter ordersNull: see `Comparison.holds`.
@@ -29,9 +29,9 @@ enum ValueTest {
   }
 }
 
-/// Values in the order of sorts, to look for one that equals another.
+/// Values in the order of sorts, among which a value is looked up that equals another one.
 struct SortedValues {
-  /// Fewer are compared one after another.
+  /// The least number of values that are sorted. Fewer values are compared one after another.
   static let least = 9
   private let values: [Value]
 
@@ -43,7 +43,7 @@ struct SortedValues {
       let middle = (low + high) / 2
       if ValueOrder.sort(values[middle], value) < 0 { low = middle + 1 } else { high = middle }
     }
-    // Of what has one place in the order not all is equal.
+    // Values with the same place in the order are not always equal.
     while low < values.count, ValueOrder.sort(values[low], value) == 0 {
       if ValueOrder.areEqual(values[low], value) { return true }
       low += 1
@@ -52,9 +52,10 @@ struct SortedValues {
   }
 }
 
-/// Strings and data as options fold them, to look for one that equals another: as a `TextTest` of each of them says.
+/// Strings and data after folding by options, among which a value is looked up that equals another one. The result is
+/// that of a `TextTest` for each of them.
 struct FoldedTexts {
-  /// Of fewer each is tested by itself.
+  /// The least number of texts that are put into such a set. Fewer texts are tested one by one.
   static let least = 9
 
   private let options: TextOptions
@@ -70,7 +71,7 @@ struct FoldedTexts {
       case .string(let text):
         strings.insert(PackedTexts.folded(Array(text.utf8), options.folding(isString: true)))
       case .data(let bytes): data.insert(PackedTexts.folded(bytes, options.folding(isString: false)))
-      // A number is no text.
+      // Values of other types are no texts.
       default: break
       }
     }
@@ -99,22 +100,22 @@ extension Comparison {
   func holds(_ left: Int, _ right: Int) -> Bool { holds(left < right ? -1 : left == right ? 0 : 1) }
 }
 
-/// A test of a string or data, with what it looks for prepared.
+/// A test of a string or data, with the constant prepared.
 struct TextTest {
-  /// Nil where no value is found.
+  /// The prepared constant; nil if the test finds no value.
   let needle: PackedTexts.Needle?
-  /// What is not found passes, and only that.
+  /// Whether exactly the values pass that are not found.
   let isNegated: Bool
   let nullPasses: Bool
   private let isString: Bool
 
-  /// A test of values of which some may be strings, some data: the kind of the other value is tested.
+  /// Makes a test of values that may be strings or data. It tests the values of the same kind as the constant.
   init(_ match: TextMatch, _ value: Value, _ options: TextOptions) {
     let isString = if case .data = value { false } else { true }
     self.init(match, value, options, isString: isString)
   }
 
-  /// - Parameter isString: strings are tested, else data.
+  /// - Parameter isString: true to test strings, false to test data.
   init(_ match: TextMatch, _ value: Value, _ options: TextOptions, isString: Bool) {
     let bytes: [UInt8]? =
       switch value {

@@ -1,8 +1,8 @@
-/// Dropped columns and tables, whose space later commits give back.
+/// Dropped columns and tables. Later commits give their space back.
 extension OpenTables {
-  /// Gives a little of the space of dropped columns and tables back. What can't be read stays.
+  /// Gives back a part of the space of dropped columns and tables. Nodes that can't be read stay.
   ///
-  /// - Parameter most: about so many bytes are written for it.
+  /// - Parameter most: the approximate number of bytes to write for it.
   func giveBack(_ most: Int) throws(StorageError) {
     guard hasDropped, failure == nil else { return }
     try completeRecording()
@@ -17,7 +17,8 @@ extension OpenTables {
       do throws(StorageError) {
         try table.checkNextDropped()
       } catch {
-        // Nobody reads what is damaged here: commits go on, and leave it where it is.
+        // Nothing else reads the damaged nodes of dropped columns and tables. So commits continue, and leave them in
+        // the file.
         guard error.isDamage else { throw error }
         hasDropped = false
         return
@@ -26,7 +27,7 @@ extension OpenTables {
     }
   }
 
-  /// Takes a table away. What its rows held is given back by later commits.
+  /// Drops a table. Later commits give back the space of its rows.
   ///
   /// - Precondition: no column of another table links to it.
   func dropTable(_ table: TableWriter) throws(StorageError) {

@@ -1,9 +1,9 @@
-/// Changes of a table's columns. Each is part of the open transaction, as changes of rows are.
+/// Changes of a table's columns. Each is a part of the open transaction, as changes of rows are.
 extension TableWriter {
-  /// Adds a column; rows there are have its default.
+  /// Adds a column. The rows that exist have its default.
   ///
-  /// - Parameter keepsID: the column has its id, which was not given yet.
-  /// - Throws: `.limitExceeded` where all ids of columns, or of indexes, were given.
+  /// - Parameter keepsID: whether the column has its id already. That id was not given yet.
+  /// - Throws: `.limitExceeded` if all ids of columns, or of indexes, were given.
   func add(_ column: Column, keepsID: Bool = false) throws(StorageError) {
     guard schema.hasColumnIDs(keepsID ? 1 : schema.addedColumns(with: column)) else {
       throw .limitExceeded(.columnIDs, path: editor.store.storage.path)
@@ -18,13 +18,14 @@ extension TableWriter {
     }
   }
 
-  /// From now on the elements of lists have ids.
+  /// Gives ids to the elements of all lists of the table from now on.
   ///
   /// - Precondition: the table has no rows.
+  /// - Throws: `.limitExceeded` if the table can't have so many columns.
   func useElementIDs() throws(StorageError) {
     guard !schema.hasElementIDs else { return }
     let lists = schema.columns.filter { $0.collection == .list && !$0.isCompanion }
-    // All of them, or none.
+    // Either all lists get a companion or none, so the limits are checked first.
     guard schema.columns.count + lists.count <= TableSchema.maximumColumns else {
       throw .limitExceeded(
         .columns(schema.columns.count + lists.count, maximum: TableSchema.maximumColumns),
@@ -41,11 +42,11 @@ extension TableWriter {
     guard schema.hasIndexIDs else { throw .limitExceeded(.indexIDs, path: editor.store.storage.path) }
   }
 
-  /// Gives a column another index, or takes away the one it has.
+  /// Gives a column another index, or removes its index.
   ///
-  /// - Throws: `.limitExceeded` where all ids of indexes were given.
+  /// - Throws: `.limitExceeded` if all ids of indexes were given.
   func setIndex(_ index: ColumnIndex, at position: Int) throws(StorageError) {
-    // Rows that wait to be put into the tree use the index.
+    // The buffer uses the index, so its rows are put into the tree first.
     try dropBuffer()
     let column = schema.columns[position]
     guard column.index != index else { return }
@@ -60,15 +61,17 @@ extension TableWriter {
     if index == .unique { try resolveAllAbsentLinks() }
   }
 
-  /// Lets a column hold null, or forbids it: then `value` takes the place of each null.
+  /// Makes a column optional or required. If it becomes required, `value` replaces each null.
   ///
-  /// - Precondition: the column holds one value a row, which is no link and not mixed; `value` fits it and is not null.
+  /// - Precondition: the column has one value for each row, which is no link and not mixed; `value` fits the column and
+  ///   is not null.
   func setOptional(_ isOptional: Bool, at position: Int, nullsBecome value: Value) throws(StorageError) {
     let column = schema.columns[position]
     guard column.isOptional != isOptional else { return }
     do throws(StorageError) {
       try dropBuffer()
-      // Its keys tell null from all else where there may be null, and have no byte for it where there may not.
+      // The index is made anew, because only the keys of an optional column have a byte that tells null from other
+      // values.
       if column.index != .none { try removeIndex(of: column) }
       if !isOptional {
         clusters = try KeyedTree.updateAll(in: clusters, editor: editor, spills: true) {
@@ -99,7 +102,7 @@ extension TableWriter {
 
   /// Makes the index of a column, with an entry for each row.
   ///
-  /// - Throws: `.duplicateKey` where the column is unique and two rows have one value.
+  /// - Throws: `.duplicateKey` if the column is unique and two rows have the same value.
   func fillIndex(of column: Column) throws(StorageError) {
     let index = IndexWriter(column: column, root: .null, editor: editor)
     indexes.append(index)
@@ -111,10 +114,12 @@ extension TableWriter {
         return true
       }
       var found: [(row: UInt64, value: Value)] = []
-      // Numbers that grow go to the end of the tree: put there a few at a time, they need no memory for all.
+      // Ascending numbers go to the end of the tree. They are put there a few at a time, so that they need not all be
+      // in memory.
       var (greatest, grow, waiting) = (Int64.min, true, 0)
       for leaf in leaves {
-        // All are read before any is inserted: the index may move the bytes that they are read from.
+        // All values of the leaf are read before any is inserted, because the index may move the bytes from which they
+        // are read.
         found.removeAll(keepingCapacity: true)
         try appendValues(of: column, in: leaf, dictionary: dictionary, to: &found)
         for (row, value) in found {
@@ -149,9 +154,9 @@ extension TableWriter {
 }
 
 extension ClusterChange {
-  /// The cluster with a value in place of each null of a column; nil where it has none, or lacks the column.
+  /// Writes a cluster with a value in place of each null of a column; nil if it has no null there, or lacks the column.
   ///
-  /// - Precondition: the column holds one value a row.
+  /// - Precondition: the column has one value for each row.
   fileprivate func replaceNulls(
     of column: Column, with value: Value, _ leaf: Ref
   ) throws(StorageError) -> [KeyedChild]? {

@@ -1,12 +1,14 @@
-/// Columns and tables that are taken away. The schema changes at once. The values stay in clusters where nobody looks for them, and each later commit gives the
-/// space of some of them back (`giveBack`). A cluster that is written for another reason loses its dropped columns, too (`ClusterChange.write`).
+/// Dropping columns and tables. The schema changes at once. The values stay in clusters, where nothing reads them, and
+/// each later commit gives back the space of some of them (`giveBack`). A cluster that is written for another reason
+/// loses its dropped columns, too (`ClusterChange.write`).
 extension TableWriter {
   // MARK: - Columns
 
-  /// Takes a column away: its links, its index and its dictionary go at once. Rows that belonged to a row by this column go, too.
+  /// Drops a column. Its companions, its links, its index and its dictionary are removed at once, and so are the
+  /// embedded rows that it owned.
   func drop(at position: Int) throws(StorageError) {
     let column = schema.columns[position]
-    // They stand behind it.
+    // Companions come after their owner, so `position` stays right.
     while let companion = schema.columns.lastIndex(where: { $0.role.owner == column.id }) {
       try drop(at: companion)
     }
@@ -26,9 +28,9 @@ extension TableWriter {
     try tables.removeOrphans()
   }
 
-  /// Takes the links from all rows by a column away.
+  /// Removes the links that all rows have in a column.
   func removeLinks(of column: Column) throws(StorageError) {
-    // Many links to one table, whose rows stay, go in one walk over all links to it.
+    // If there are many links to one table, whose rows stay, one walk over all links to that table removes them.
     if column.type == .link, root.rows > Self.fewLinks, let target = try tables.writer(id: column.target),
       !target.schema.isEmbedded
     {
@@ -43,7 +45,7 @@ extension TableWriter {
 
   // MARK: - The table
 
-  /// Takes all away but the clusters, and hides the table.
+  /// Removes everything but the clusters, and hides the table.
   ///
   /// - Precondition: no column of another table links to this one.
   func beginDropping() throws(StorageError) {
@@ -51,7 +53,7 @@ extension TableWriter {
     for column in schema.columns where column.canLink { try removeLinks(of: column) }
     try removeAbsentLinksHere()
     try tables.removeOrphans()
-    // Now mixed values of other tables are all that links to it.
+    // Only mixed values of other tables still link to this table.
     try unlink(try linkedRows())
     for index in indexes { try index.removeAll() }
     indexes = []
@@ -66,7 +68,7 @@ extension TableWriter {
     tables.hasDropped = true
   }
 
-  /// Takes the links of all cells away that lead to rows which this table does not have.
+  /// Removes the absent links of all cells to rows of this table.
   private func removeAbsentLinksHere() throws(StorageError) {
     for source in try absentLinks.sources() {
       guard let table = try tables.writer(id: source.table),
@@ -79,7 +81,7 @@ extension TableWriter {
     }
   }
 
-  /// The rows that others link to, each once.
+  /// The keys of the rows to which links lead, each once.
   private func linkedRows() throws(StorageError) -> [UInt64] {
     var rows: [UInt64] = []
     guard try !links.isEmpty() else { return rows }
@@ -92,9 +94,9 @@ extension TableWriter {
 
   // MARK: - Giving back
 
-  /// Gives back what was dropped, in the next clusters that hold something of it.
+  /// Gives back what was dropped from the next cluster, or frees the next cluster of a dropped table.
   ///
-  /// - Parameter budget: about so many bytes are written, or so many bytes of nodes read; what is left of it is answered.
+  /// - Parameter budget: the bytes that may be written or read. The approximate cost is subtracted.
   /// - Precondition: `checkNextDropped` has found no damage.
   func giveBack(_ budget: inout Int) throws(StorageError) {
     try dropBuffer()
@@ -117,9 +119,10 @@ extension TableWriter {
     root.swept = next
   }
 
-  /// Reads all that `giveBack` frees of the next cluster. To find damage halfway would free some nodes now, and once more later.
+  /// Reads everything of the next cluster that `giveBack` will free. If `giveBack` found damage halfway, it would have
+  /// freed some nodes already, and would free them once more later.
   ///
-  /// - Throws: `.corrupted`; nothing has changed then.
+  /// - Throws: `.corrupted`. Nothing has changed then.
   func checkNextDropped() throws(StorageError) {
     try dropBuffer()
     guard !root.clusters.isNull else { return }
@@ -135,16 +138,16 @@ extension TableWriter {
     }
   }
 
-  /// Reads the nodes of a tree that `freeTree` reads.
+  /// Reads those nodes of a tree that `freeTree` reads.
   private func checkTree(_ ref: Ref) throws(StorageError) {
     for child in try editor.access().children(of: ref) { try checkTree(child) }
   }
 
-  /// Bytes of a budget that it costs to read a cluster's head, and to free a cluster with its pieces.
+  /// The bytes of a budget that it costs to read the head of a cluster, and to free a cluster with its pieces.
   private static var costOfLooking: Int { 256 }
   private static var costOfFreeing: Int { 2048 }
 
-  /// The first key of a cluster that holds something of dropped columns; nil of another one.
+  /// The first key of a cluster; nil if the cluster has nothing of dropped columns.
   private func firstKeyIfHeld(_ leaf: Ref) throws(StorageError) -> UInt64? {
     let access = editor.access()
     let cluster = ClusterNode(try access.node(leaf, .cluster))
@@ -172,7 +175,7 @@ extension TableWriter {
 }
 
 extension ClusterNode {
-  /// Whether it holds one of the columns of some ids, which grow.
+  /// Whether the cluster has one of the columns with these ids, which are in ascending order.
   func has(anyOf columns: [UInt16]) -> Bool {
     guard !columns.isEmpty else { return false }
     for index in 0..<columnCount {

@@ -1,11 +1,12 @@
-/// Tables that become embedded, or embedded no more.
+/// Making tables embedded, or no longer embedded.
 extension TableWriter {
-  /// Each row belongs to the one row that links to it from now on. Rows that nobody links to are removed. If several links lead to a row, the first one keeps it, and
-  /// each other one gets a copy of it, with copies of the embedded rows that it owns. Mixed values that link to rows become null.
+  /// Makes the table embedded: each row belongs to the one row that links to it. Rows without a link to them are
+  /// removed. If several links lead to a row, the first link keeps it, and each other link gets a copy of it, with
+  /// copies of the embedded rows that it owns. Links from mixed values to rows of the table become null.
   ///
   /// Takes time in proportion to the links, and for each copy the time that it takes to set a link.
   ///
-  /// - Precondition: the table has no primary key, no column of its own links to it, and no column of sets.
+  /// - Precondition: the table has no primary key, no column of its own links to it, and no column of sets links to it.
   func becomeEmbedded() throws(StorageError) {
     do throws(StorageError) {
       try dropBuffer()
@@ -19,22 +20,22 @@ extension TableWriter {
     } catch {
       throw tables.fail(error)
     }
-    // Rows that the removed rows owned go, too.
+    // The embedded rows that the removed rows owned are removed, too.
     try tables.removeOrphans()
   }
 
-  /// The rows stand for themselves from now on.
+  /// Makes the table not embedded: its rows no longer need an owner.
   func becomeUnembedded() throws(StorageError) {
     do throws(StorageError) { try changeSchema { $0.isEmbedded = false } } catch { throw tables.fail(error) }
   }
 
-  /// Rows by who links to them, each in order.
+  /// The keys of rows by the kind of links to them, each in ascending order.
   private struct Owners {
-    /// A column of links links to them.
+    /// The rows to which columns of links link.
     var owned: [UInt64] = []
-    /// More than one link of such columns leads to them.
+    /// The rows to which more than one link of such columns leads.
     var shared: [UInt64] = []
-    /// Mixed values link to them.
+    /// The rows to which mixed values link.
     var mixed: [UInt64] = []
   }
 
@@ -76,7 +77,7 @@ extension TableWriter {
     return found
   }
 
-  /// Takes the links of mixed values to some rows away.
+  /// Removes the links of mixed values to some rows.
   private func unlinkMixed(_ rows: [UInt64]) throws(StorageError) {
     let areMixed = mixedColumns
     for row in rows {
@@ -100,7 +101,7 @@ extension TableWriter {
 
   // MARK: - Copies
 
-  /// Lets each link to a row but the first lead to a copy.
+  /// Makes each link to a row, except the first one, lead to a copy of the row.
   private func giveCopies(of row: UInt64) throws(StorageError) {
     var isFirst = true
     for link in try links.links(to: row) {
@@ -120,7 +121,7 @@ extension TableWriter {
     }
   }
 
-  /// Makes a row with the values of another one; answers its key.
+  /// Makes a copy of a row, with copies of the embedded rows that it owns. Returns its key.
   private func copy(of row: UInt64) throws(StorageError) -> UInt64 {
     var values: [Value] = []
     for column in schema.columns {
@@ -137,7 +138,7 @@ extension TableWriter {
 }
 
 extension Value {
-  /// This value with other rows in place of those that it links to. It is a value of a column of links that is no set.
+  /// This value, with each linked row replaced by another one. It is a value of a column of links that is no set.
   fileprivate func mapLinks(_ change: (UInt64) throws(StorageError) -> UInt64) throws(StorageError) -> Value {
     switch self {
     case .link(let row): return .link(try change(row))

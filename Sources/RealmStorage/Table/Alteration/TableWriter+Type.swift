@@ -1,22 +1,24 @@
-/// A column that gets another type. It keeps its id: what rows hold in it is what they held, in another form.
+/// Changing the type of a column. The column keeps its id, because its values are the old values in another form.
 extension TableWriter {
-  /// Gives the column at a position another type. Each cluster that has the column is written once; so is one that lacks it, where
-  /// the rows would not read what they are to hold.
+  /// Gives the column at a position another type. Each cluster that has the column is written once. A cluster that
+  /// lacks the column is written only if its rows would otherwise not have their converted values.
   ///
-  /// - Parameter convert: answers what takes the place of a value; a collection is converted as a whole. Must not use the table.
-  /// - Precondition: the column's index, if it has one, is one that the type can have; what `convert` answers fits the column.
+  /// - Parameter convert: returns the new value for an old value. A collection is converted as a whole. It must not use
+  ///   the table.
+  /// - Precondition: the column's index, if it has one, is allowed for the type; the values that `convert` returns fit
+  ///   the column.
   func changeType(
     at position: Int, to type: ColumnType, isOptional: Bool, target: UInt32, _ convert: (Value) -> Value
   ) throws(StorageError) {
     let old = schema.columns[position]
-    // Links to rows that are not there fit the old type.
+    // Absent links fit only the old type.
     if let companion = schema.position(of: .absentLinks(of: old.id)) { try drop(at: companion) }
     do throws(StorageError) {
       try dropBuffer()
       if old.canLink { try removeLinks(of: old) }
       if old.index != .none { try removeIndex(of: old) }
       let hasIDs = schema.position(of: .elementIDs(of: old.id)) != nil
-      // The stored values are read by the column as it was, and clusters are written by the schema as it is.
+      // The stored values are read with the old column, and clusters are written with the new schema.
       let (rows, dictionaries) = (root.clusters, root.dictionaries)
       try changeSchema {
         $0.changeType(at: position, to: type, isOptional: isOptional, target: target, convert)
@@ -50,7 +52,7 @@ extension TableWriter {
     for key in try allKeys() {
       guard let value = try value(column, ofRow: key) else { continue }
       for target in value.linkTargets(of: column) {
-        // A file may hold links that lead nowhere.
+        // A damaged file may have links that lead nowhere.
         guard try tables.writer(id: target.table)?.contains(target.row) == true else {
           throw editor.store.corrupted(.link, clusters)
         }
@@ -61,7 +63,8 @@ extension TableWriter {
 }
 
 extension ClusterChange {
-  /// The cluster with other values in a column; nil where it lacks the column and its rows read what they are to hold.
+  /// Writes a cluster with converted values in a column; nil if it lacks the column and its rows have the converted
+  /// values without it.
   fileprivate func changeType(
     of old: Column, to new: Column, _ leaf: Ref, _ dictionaries: ColumnTrees, _ convert: (Value) -> Value
   ) throws(StorageError) -> [KeyedChild]? {

@@ -107,7 +107,8 @@ final class AppendBuffer {
   /// From this number of rows on, the rows of a tail must be joined with those of the cluster before it.
   @exclusivity(unchecked) var joinRows = Int.max
 
-  /// Refs of more pieces would leave little room in the cluster's node.
+  /// The number of pieces above which the buffer is full, because their refs would leave little room in the cluster's
+  /// node.
   private static let maximumPieces = 3000
 
   /// The greatest number of pieces that the rows may need.

@@ -1,4 +1,5 @@
-/// Whether recorded changes fit: what is a programmer's error where a program makes a change itself is told of a record by a typed error.
+/// Checks whether recorded changes fit. A change that does not fit is a programmer's error if a program makes it, and
+/// stops the program. A recorded change throws `.changeDoesNotFit` instead.
 extension TableWriter {
   func mismatch(
     _ reason: ChangeMismatch.Reason, column: UInt16? = nil, row: UInt64? = nil
@@ -9,10 +10,10 @@ extension TableWriter {
       path: editor.store.storage.path)
   }
 
-  /// Makes a recorded change; throws where it does not fit.
+  /// Makes a recorded change. Throws `.changeDoesNotFit` if it does not fit.
   func applyRecorded(_ change: RowChange.Kind) throws(StorageError) {
     try checkFit(change)
-    // Before any is given to what has none.
+    // The ids that the change has are noted before other lists and maps get new ids.
     change.forEachValue { $0.forEachNested { (id, _) in if id > 0 { nestedIDs.keep(id) } } }
     let outcome = try apply(change)
     let row = change.rowOfChange
@@ -32,7 +33,7 @@ extension TableWriter {
     }
   }
 
-  /// Throws where to make a change would be a programmer's error.
+  /// Throws `.changeDoesNotFit` if making the change would be a programmer's error.
   private func checkFit(_ change: RowChange.Kind) throws(StorageError) {
     switch change {
     case .set(let value, let cell):
@@ -85,7 +86,8 @@ extension TableWriter {
     return column
   }
 
-  /// The values that a row is to have; columns that were added later have none.
+  /// Checks the key and the values of a new row. There may be fewer values than columns, because columns may have been
+  /// added later.
   private func checkFit(_ values: [Value], _ row: UInt64) throws(StorageError) {
     guard values.count <= schema.columns.count else { throw mismatch(.wrongCount, row: row) }
     guard row < min(TableRoot.maximumKey, root.nextKey + Self.mostAhead) else {
@@ -101,7 +103,7 @@ extension TableWriter {
     try checkNestedIDs(of: value, column.id, row)
   }
 
-  /// Whether a value that is to stand in a companion of links to rows that are not there is one.
+  /// Whether a value is valid in its column, if the column is a companion for absent links. True for all other columns.
   private func areAbsentLinks(_ value: Value, _ column: Column) throws(StorageError) -> Bool {
     guard column.holdsAbsentLinks, let id = column.role.owner else { return true }
     guard let links = AbsentLink.decode(value, in: try self.column(id)) else { return false }
@@ -109,17 +111,18 @@ extension TableWriter {
     return true
   }
 
-  /// So far ahead of the next one may the key of a row be, or the id of a list: else one change could leave none for others.
+  /// The key of a new row, or the id of a list or map, must be less than the next one plus this number. Otherwise one
+  /// change could leave none for others.
   static let mostAhead: UInt64 = 1 << 40
 
-  /// The ids of lists and maps that are to stand in one cell: each is there once.
+  /// Checks the ids of the lists and maps that a cell is to have: no id occurs twice or is too great.
   private func checkNestedIDs(
     of value: Value, _ column: UInt16, _ row: UInt64, besides others: Set<UInt64> = []
   ) throws(StorageError) {
     var (ids, isValid) = (others, true)
     let end = min(TableRoot.maximumNested, nestedIDs.next + Self.mostAhead)
     value.forEachNested { (id, _) in
-      // Those without an id get one.
+      // A list or map without an id (0) gets one.
       isValid = isValid && id < end && (id == 0 || ids.insert(id).inserted)
     }
     guard isValid else { throw mismatch(.nestedID, column: column, row: row) }
@@ -127,7 +130,7 @@ extension TableWriter {
 
   // MARK: - Elements
 
-  /// - Parameter replaced: the element whose place the value takes, with all that stands in it.
+  /// - Parameter replaced: the element that the value replaces, with all lists and maps in it.
   private func check(
     elements values: [Value], _ place: ElementsPlace, at replaced: NestedPlace.Step? = nil
   ) throws(StorageError) {
@@ -149,7 +152,7 @@ extension TableWriter {
     try checkNestedIDs(of: added, column.id, row, besides: others)
   }
 
-  /// The ids that a cell has, but for those in the element that is replaced.
+  /// The ids of the lists and maps in a cell, without those in the element that is replaced.
   private func nestedIDs(
     in place: ElementsPlace, _ column: Column, without replaced: NestedPlace.Step?
   ) throws(StorageError) -> Set<UInt64> {
@@ -231,7 +234,7 @@ extension TableWriter {
 }
 
 extension RowChange.Kind {
-  /// Calls `body` with the values that are to be stored.
+  /// Calls `body` with each value that the change stores.
   fileprivate func forEachValue(_ body: (Value) -> Void) {
     switch self {
     case .set(let value, _), .insertElement(let value, _, _), .setElement(let value, _, _),

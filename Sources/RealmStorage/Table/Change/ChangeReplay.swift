@@ -1,20 +1,21 @@
-/// What is looked at after the last of the recorded changes that are applied together.
+/// The checks that are made after the last of the recorded changes that are applied together.
 ///
-/// What follows from a recorded change is recorded beside it, so nothing follows from it when it is applied: a deletion leaves the links to its row, and a link
-/// may lead to a row that a later change makes. After the last change no link leads nowhere, and each embedded row that was concerned has one owner.
+/// Changes that derive from a recorded change are recorded, too. So nothing derives from a recorded change when it is
+/// applied: a deletion leaves the links to its row, and a link may lead to a row that a later change makes. After the
+/// last change, each link must lead to a row, and each embedded row that the changes concern must have one owner.
 final class ChangeReplay {
   private var targets: Set<LinkTarget> = []
   private var removed: Set<LinkTarget> = []
   private var embedded: Set<LinkTarget> = []
   private var tables: Set<UInt32> = []
-  /// Rows whose companions may have changed, or to which links may wait.
+  /// The rows whose companions may have changed, or to which absent links may lead.
   private var touched: Set<LinkTarget> = []
-  /// Tables that got companions.
+  /// The ids of the tables that got companions.
   private var extended: Set<UInt32> = []
 
   func addLink(_ target: LinkTarget) { targets.insert(target) }
 
-  /// Columns of a new table link to another one, which may be made later.
+  /// Notes that a new column links to a table, which a later change may make.
   func addTarget(table: UInt32) { tables.insert(table) }
 
   func remove(_ row: UInt64, of table: TableWriter) {
@@ -40,19 +41,19 @@ final class ChangeReplay {
     touched.insert(LinkTarget(table: table.schema.id, row: row))
   }
 
-  /// Rows lost a link to them.
+  /// Notes embedded rows that lost a link to them.
   func note(_ orphans: [UInt32: [UInt64]]) {
     for (table, rows) in orphans { for row in rows { embedded.insert(LinkTarget(table: table, row: row)) } }
   }
 
-  /// Throws where the changes are no whole.
+  /// Makes the checks. Throws `.changeDoesNotFit` if one fails.
   func finish(_ all: OpenTables) throws(StorageError) {
     for table in tables.sorted() where try all.writer(id: table) == nil {
       throw all.mismatch(.noTable, LinkTarget(table: table, row: 0), hasRow: false)
     }
     for row in targets.union(removed).inOrder {
       guard let table = try all.writer(id: row.table), try !table.contains(row.row) else { continue }
-      // What linked to it may be gone too.
+      // The rows that linked to it may be removed, too.
       guard try table.links.links(to: row.row).isEmpty else {
         throw all.mismatch(removed.contains(row) ? .isLinked : .noTarget, row)
       }
@@ -69,7 +70,8 @@ final class ChangeReplay {
     }
   }
 
-  /// Whether an embedded row has one owner, that one too where it is embedded, and so on up to a row that is not.
+  /// Whether an embedded row has exactly one owner. An owner that is embedded needs exactly one owner, too, and so on
+  /// up to a row that is not embedded.
   private func isOwned(_ row: LinkTarget, _ all: OpenTables) throws(StorageError) -> Bool {
     var (row, seen): (LinkTarget, Set<LinkTarget>) = (row, [])
     while let table = try all.writer(id: row.table), table.schema.isEmbedded {
@@ -97,7 +99,7 @@ extension OpenTables {
       path: editor.store.storage.path)
   }
 
-  /// Applies recorded changes, with all that follows from them among them.
+  /// Applies recorded changes. They have to include the changes that derive from them.
   func apply(_ changes: some Sequence<RowChange>) throws(StorageError) {
     precondition(replay == nil, "recorded changes are being applied already")
     if let failure { throw failure }
@@ -129,10 +131,11 @@ extension OpenTables {
     try table.nestedIDs.keeping { () throws(StorageError) in try table.applyRecorded(change.kind) }
   }
 
-  /// So far ahead of the last id may that of a table be: else one change could leave no ids for others.
+  /// The greatest difference between the id of a new table and the last id. Without this limit, one change could leave
+  /// no ids for others.
   private static let mostAhead: UInt32 = 1 << 16
 
-  /// Makes a table of the id that the schema has.
+  /// Makes a table with the id that the schema has.
   private func replay(_ schema: TableSchema) throws(StorageError) {
     let place = LinkTarget(table: schema.id, row: 0)
     let exists = try writer(schema.name) != nil
@@ -146,7 +149,7 @@ extension OpenTables {
 }
 
 extension TableSchema {
-  /// Whether the names, the number of columns and the primary key are as a table's may be.
+  /// Whether the names, the columns and their number, the companions and the primary key are allowed in a table.
   fileprivate var isWellFormed: Bool {
     let names = properties.map(\.name)
     return (1...Self.maximumNameLength).contains(name.utf8.count) && columns.allSatisfy(\.hasUsualName)

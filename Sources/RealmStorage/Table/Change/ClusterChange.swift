@@ -1,12 +1,13 @@
-/// Changes rows within their clusters. Each change answers the new root of the tree.
+/// Changes rows within their clusters. Each change returns the new root of the tree.
 struct ClusterChange {
   let schema: TableSchema
   let dictionaries: DictionaryWriters
-  /// Codes that a dictionary may have: as many as rows may need, so that values no row has take no more than the rows.
+  /// The greatest number of codes of a dictionary. It is the number that the rows may need, so that values that no row
+  /// has take no more space than the rows.
   let codeLimit: Int
   let editor: NodeEditor
 
-  /// Sets a value of a row that exists.
+  /// Sets a value of an existing row.
   func set(_ value: Value, _ column: Column, ofRow key: UInt64, in clusters: Ref) throws(StorageError) -> Ref
   {
     try update(key, in: clusters) { (cluster, row) throws(StorageError) in
@@ -26,8 +27,8 @@ struct ClusterChange {
     }
   }
 
-  /// Puts the encoding of a collection that is no tree into the cell of a row that exists. The tree that the cell had is the
-  /// caller's.
+  /// Stores the encoding of a collection that is no tree in the cell of an existing row. The tree that the cell had
+  /// stays, and belongs to the caller.
   func set(
     inline bytes: [UInt8], _ column: Column, ofRow key: UInt64, in clusters: Ref
   ) throws(StorageError) -> Ref {
@@ -36,7 +37,8 @@ struct ClusterChange {
     }
   }
 
-  /// Names the tree of a collection in the cell of a row that exists. The tree that the cell had is the caller's.
+  /// Stores the ref of a collection's tree in the cell of an existing row. The tree that the cell had stays, and
+  /// belongs to the caller.
   func setTree(
     _ tree: Ref, _ column: Column, ofRow key: UInt64, in clusters: Ref
   ) throws(StorageError) -> Ref {
@@ -56,14 +58,14 @@ struct ClusterChange {
     }
   }
 
-  /// Stores a collection in a cell, and frees the tree that it takes the place of.
+  /// Stores a collection in a cell, and frees the tree that it replaces.
   private func set(
     _ content: CollectionForm.Content, _ column: Column, _ row: Int, of cluster: inout Cluster
   ) throws(StorageError) {
     if let old = try setCell(content, column, row, of: &cluster) { try editor.freeTree(old) }
   }
 
-  /// Stores a collection in a cell; answers the tree that the cell had.
+  /// Stores a collection in a cell. Returns the tree that the cell had.
   private func setCell(
     _ content: CollectionForm.Content, _ column: Column, _ row: Int, of cluster: inout Cluster
   ) throws(StorageError) -> Ref? {
@@ -76,7 +78,7 @@ struct ClusterChange {
       tree = ref
       one.appendTree()
     }
-    // A cell that stays a tree says in its piece what it said before.
+    // If the cell had a tree and gets a tree, its piece does not change.
     if tree == nil || !wasTree {
       try changePiece(of: row, column, of: &cluster) { piece, index in piece.replace(index, with: one) }
     }
@@ -129,7 +131,7 @@ struct ClusterChange {
     }
   }
 
-  /// Removes a row that exists.
+  /// Removes an existing row.
   func remove(_ key: UInt64, from clusters: Ref) throws(StorageError) -> Ref {
     try update(key, in: clusters) { (cluster, row) throws(StorageError) in
       let others = (0..<cluster.rows).compactMap { $0 == row ? nil : UInt16($0) }
@@ -145,10 +147,12 @@ struct ClusterChange {
     }
   }
 
-  /// Removes the rows that are there of some, whose keys are in order; answers how many these were. Each cluster is
-  /// written once.
+  /// Removes rows. Keys that have no row are ignored. Each cluster is written once.
   ///
-  /// - Parameter set: the same keys.
+  /// - Parameters:
+  ///   - keys: the keys of the rows, in ascending order.
+  ///   - set: the same keys.
+  /// - Returns: the new root, and the number of rows that were removed.
   func remove(
     _ keys: [UInt64], _ set: NumberSet, from clusters: Ref
   ) throws(StorageError) -> (root: Ref, removed: Int) {
@@ -160,7 +164,7 @@ struct ClusterChange {
     return (root, removed)
   }
 
-  /// The cluster without some rows; nil where it has none of them.
+  /// Writes a cluster without some rows; nil if it has none of them.
   private func remove(
     _ rows: NumberSet, from leaf: Ref, _ access: borrowing NodeAccess, _ removed: inout Int
   ) throws(StorageError) -> [KeyedChild]? {
@@ -186,7 +190,7 @@ struct ClusterChange {
     return try replace(leaf, by: part)
   }
 
-  /// Writes a cluster in place of the one it was made of.
+  /// Writes a cluster in place of the node from which it was made, and frees that node.
   func replace(_ leaf: Ref, by cluster: Cluster) throws(StorageError) -> [KeyedChild] {
     let made = try write(cluster)
     editor.free(leaf)
@@ -204,7 +208,7 @@ struct ClusterChange {
     return kept.pieces
   }
 
-  /// Sets a value in a column of codes; where it gets none, all values of the column become pieces.
+  /// Sets a value in a column of codes. If the value gets no code, all values of the column are stored in pieces.
   private func set(
     _ value: Value, _ column: Column, _ row: Int, of cluster: inout Cluster, _ codes: FixedBuffer
   ) throws(StorageError) {
@@ -247,14 +251,16 @@ struct ClusterChange {
     return try write(cluster)
   }
 
-  /// Frees what a cluster holds of columns that were dropped. The node that it was read from is to be freed, too.
+  /// Removes the dropped columns from a cluster, and frees what it holds of them. The caller has to free the node from
+  /// which the cluster was read.
   func removeDropped(from cluster: inout Cluster) throws(StorageError) {
     for id in schema.droppedColumns {
       for ref in cluster.remove(id) { try editor.freeTree(ref) }
     }
   }
 
-  /// Writes a cluster as one node, or as two where the refs of its pieces have become too many for one. Dropped columns are not written.
+  /// Writes a cluster as one node. If the refs of its pieces are too many for one node, the cluster is halved until
+  /// they fit. Dropped columns are not written.
   func write(_ cluster: Cluster) throws(StorageError) -> [KeyedChild] {
     guard !schema.droppedColumns.isEmpty else { return try writeAll(of: cluster) }
     var cluster = cluster
@@ -275,7 +281,7 @@ struct ClusterChange {
 
   private typealias Pieces = [(firstRow: Int, ref: Ref)]
 
-  /// The cluster with some of its rows only.
+  /// A cluster with only some rows of another one.
   func part(_ rows: Range<Int>, of cluster: Cluster) throws(StorageError) -> Cluster {
     var part = Cluster(keys: Array(cluster.keys[rows]), columns: schema.columns.count)
     let places = rows.map { UInt16($0) }
@@ -292,7 +298,8 @@ struct ClusterChange {
     return part
   }
 
-  /// The pieces of some rows; the one that is cut is written anew for the rows before the cut, which come first.
+  /// The pieces of some rows. If a piece is cut, a new piece is written for these rows. The old piece is freed with its
+  /// last rows, so parts of a cluster have to be cut in ascending order.
   private func cut(
     _ pieces: [(firstRow: Int, ref: Ref)], to rows: Range<Int>, end: Int
   ) throws(StorageError) -> [(firstRow: Int, ref: Ref)] {
@@ -314,8 +321,8 @@ struct ClusterChange {
     return made
   }
 
-  /// Changes the piece that holds a row, and writes it anew as one piece or several. `body` answers the ref of a long
-  /// value that nothing names any more.
+  /// Changes the piece that holds a row, and writes it again as one piece or several. `body` returns the ref of a long
+  /// value that is no longer used.
   private func changePiece(
     of row: Int, _ column: Column, of cluster: inout Cluster,
     _ body: (inout PieceBuffer, _ index: Int) throws(StorageError) -> Ref?
@@ -348,7 +355,7 @@ struct ClusterChange {
     return buffer.makePieces(from: 0, editor: editor)
   }
 
-  /// Gives a cluster a column that it lacks.
+  /// Stores the values of a column that the cluster lacks.
   func store(_ values: [Value], as column: Column, in cluster: inout Cluster) throws(StorageError) {
     guard column.storage.hasPieces else {
       var buffer = FixedBuffer(absent: column, rows: 0)

@@ -1,21 +1,22 @@
-/// The dictionary of one column being changed: its tree, and the values not in it yet.
+/// The writer of one column's dictionary: its tree, and the values that are not in the tree yet.
 final class DictionaryWriter {
-  /// The tree, which lacks what was not flushed.
+  /// The tree. It lacks the values that were not flushed.
   @exclusivity(unchecked) var root: Ref
   private let editor: NodeEditor
-  /// Codes in the tree.
+  /// The number of codes in the tree.
   private var stored: Int
-  /// All values where they are hashed, as once codes were asked for, else those that the tree lacks.
+  /// All values of the dictionary if they are hashed, as they are after `load`; otherwise only the values that the tree
+  /// lacks.
   @exclusivity(unchecked) private(set) var values: ValueCodes
   private var searches = 0
   private var waiting = 0
   private var wait = 0
 
-  /// Clusters are stored as codes only while so few values have any.
+  /// Clusters are stored as codes only while the dictionary has at most this number of values.
   private static let maximumPacked = 4096
-  /// Looking through the tree is faster than reading all of it, for so many values.
+  /// Up to this number of values are searched for in the tree, because that is faster than reading the whole tree.
   private static let maximumSearches = 8
-  /// Clusters that are not tried after some whose values differed.
+  /// The greatest number of clusters that are not tried, after some clusters whose values differed.
   private static let maximumWait = 64
 
   init(root: Ref, editor: NodeEditor) throws(StorageError) {
@@ -27,7 +28,7 @@ final class DictionaryWriter {
 
   // MARK: - Codes
 
-  /// The codes of a full cluster's values; nil where these are better stored as they are: where they do not repeat.
+  /// The codes of a full cluster's values; nil if the values do not repeat, so that they are better stored as they are.
   func codes(of cluster: PieceBuffer) throws(StorageError) -> FixedBuffer? {
     guard cluster.longRefs.isEmpty else { return nil }
     guard waiting == 0 else {
@@ -35,7 +36,7 @@ final class DictionaryWriter {
       return nil
     }
     if !values.isHashed { try load() }
-    // In a local: a property of a class is loaded and stored at each access.
+    // A local variable is faster, because a property of a class is loaded and stored at each access.
     var known = values
     values = ValueCodes(first: 0, isHashed: true)
     defer { values = known }
@@ -65,7 +66,8 @@ final class DictionaryWriter {
     return codes
   }
 
-  /// The code of a value, the next one where it has none; nil where `limit` codes were given, or it is too long.
+  /// The code of a value; a value without a code gets the next one. Nil if the value needs a code but `limit` codes
+  /// were given, or if it is too long.
   func code(of value: RawSpan, limit: Int) throws(StorageError) -> Int64? {
     guard value.byteCount <= PieceNode.maximumInline else { return nil }
     if !values.isHashed {
@@ -128,7 +130,7 @@ final class DictionaryWriter {
     if !values.isHashed { values = ValueCodes(first: stored, isHashed: false) }
   }
 
-  /// Of the values in `last`, which the tree has, and of those it lacks.
+  /// The leaves for the values in `last`, which the tree has, and for the values that the tree lacks.
   private func leaves(after last: PieceBuffer) throws(StorageError) -> [KeyedChild] {
     let values = values
     var buffer = last
@@ -143,7 +145,7 @@ final class DictionaryWriter {
   }
 }
 
-/// The dictionaries of a table being changed.
+/// The writers of the dictionaries of a table.
 final class DictionaryWriters {
   @exclusivity(unchecked) private var trees: ColumnTrees
   private let editor: NodeEditor
@@ -154,7 +156,8 @@ final class DictionaryWriters {
     self.editor = editor
   }
 
-  /// Goes on from other trees, as those that a committed transaction has written: what was read before is forgotten.
+  /// Continues with other trees, such as those that a committed transaction has written. All values that were read are
+  /// forgotten.
   func settle(_ trees: ColumnTrees) {
     self.trees = trees
     writers = [:]
@@ -167,7 +170,7 @@ final class DictionaryWriters {
     return writer
   }
 
-  /// All of them, with every code that was given.
+  /// The trees of all dictionaries, with each code that was given.
   func flushed() throws(StorageError) -> ColumnTrees {
     for (column, writer) in writers {
       try writer.flush()
@@ -176,7 +179,7 @@ final class DictionaryWriters {
     return trees
   }
 
-  /// - Precondition: no row holds a code of the column's any more.
+  /// - Precondition: no row has a code of the column any more.
   func remove(of column: Column) throws(StorageError) {
     let root = try flushed()[column.id]
     if !root.isNull { try editor.freeTree(root) }

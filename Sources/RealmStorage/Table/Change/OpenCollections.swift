@@ -1,11 +1,12 @@
-/// The lists, or the sets and maps, of a table that the transaction changes element by element: each stays open, so that
-/// changes that go from one to another cost no nodes each.
+/// The open collections of a table: the lists, or the sets and maps, that the transaction changes element by element. A
+/// collection stays open after a change, so that changes that alternate between collections do not write nodes each
+/// time.
 struct OpenCollections<Kind: OpenCollection> {
   private var all: [CellPlace: Kind] = [:]
-  /// The one that was asked for last: most often it is asked for again.
+  /// The collection that was found or added last, because in most cases it is the next one, too.
   private var last: (place: CellPlace, found: Kind)?
 
-  /// The most collections that are open at a time. Each may hold a leaf's elements in memory.
+  /// The greatest number of collections that are open at a time. Each may hold a leaf's elements in memory.
   private static var most: Int { 256 }
 
   var isEmpty: Bool { all.isEmpty }
@@ -23,7 +24,7 @@ struct OpenCollections<Kind: OpenCollection> {
     last = (place, open)
   }
 
-  /// The collections whose cells lack their changes, in the order of their rows.
+  /// The collections with changes that are not in their cells yet, in the order of their rows.
   func changed() -> [(place: CellPlace, open: Kind)] {
     all.filter { $0.value.isChanged }
       .sorted { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }
@@ -36,11 +37,12 @@ struct OpenCollections<Kind: OpenCollection> {
   }
 }
 
-/// The mixed values of a table whose lists and maps the transaction changes where they are; of a cell one.
+/// The open mixed values of a table, whose lists and maps the transaction changes in memory. At most one is open in
+/// each cell.
 struct OpenNestedValues {
   private var all: [CellPlace: OpenNested] = [:]
 
-  /// The most values that are open at a time. Each is in memory whole.
+  /// The greatest number of values that are open at a time. Each is in memory whole.
   private static var most: Int { 64 }
 
   var isAny: Bool { !all.isEmpty }
@@ -52,7 +54,7 @@ struct OpenNestedValues {
 
   mutating func remove(at place: CellPlace) { all[place] = nil }
 
-  /// The values that their cells lack, in the order of their rows.
+  /// The values with changes that are not in their cells yet, in the order of their rows.
   func changed() -> [(place: CellPlace, open: OpenNested)] {
     all.filter { $0.value.isChanged }
       .sorted { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }
@@ -62,7 +64,7 @@ struct OpenNestedValues {
   mutating func removeAll() { if !all.isEmpty { all.removeAll() } }
 }
 
-/// Collections that are open: how they are read from their cells, and put back.
+/// Reading collections from their cells, to open them, and storing them in their cells.
 extension TableWriter {
   /// The content of the cell of a collection: the root of its tree, or the collection itself.
   enum CollectionCell {
@@ -70,7 +72,8 @@ extension TableWriter {
     case value(Value)
   }
 
-  /// The cell of a row's collection, which from then on may be changed where it stands; nil where there is no such row.
+  /// The content of the cell of a row's collection. Its row is put into the tree first, so that the caller can change
+  /// the collection there. Nil if there is no such row.
   func collection(_ column: Column, ofRow row: UInt64) throws(StorageError) -> CollectionCell? {
     try putIntoTree(row)
     return try readCollection(column, ofRow: row, editor.access())
@@ -88,10 +91,10 @@ extension TableWriter {
     return .value(try TableReading.value(column, place, of: cluster, dictionary: .null, access))
   }
 
-  /// Names in the cells what became of the collections.
+  /// Stores the changed collections in their cells.
   func storeCollections() throws(StorageError) {
     guard openChanges.isAny else { return }
-    // They stand in lists and maps, too.
+    // Mixed values come first, because they may be elements of open lists and maps.
     for (place, open) in nested.changed() { try store(open, at: place) }
     for (place, list) in lists.changed() { try store(list, at: place) }
     for (place, open) in sorted.changed() { try store(open, at: place) }
@@ -111,15 +114,16 @@ extension TableWriter {
     }
   }
 
-  /// The same, and holds none of them any more: what they were read from is about to change.
+  /// Stores the changed collections in their cells, and closes all collections, because the clusters from which they
+  /// were read are about to change.
   func forgetCollections() throws(StorageError) {
     try storeCollections()
     dropCollections()
   }
 
-  /// Holds no collection any more.
+  /// Closes all collections without storing them.
   ///
-  /// - Precondition: none is changed, or what was changed is gone.
+  /// - Precondition: none is changed, or the changes are no longer needed.
   func dropCollections() {
     lists.removeAll()
     sorted.removeAll()

@@ -1,38 +1,41 @@
-/// Holds what cells of tables are to get, until others read them.
+/// An object that holds back the new values of some cells until something reads these cells.
 protocol OpenCells: AnyObject {
-  /// Puts it there.
+  /// Stores the held values in the cells.
   func close() throws(StorageError)
 }
 
-/// The tables a transaction has asked for.
+/// The tables of a transaction, with a writer for each table that the transaction has used.
 final class OpenTables {
   let editor: NodeEditor
   let givenNestedIDs: GivenNestedIDs
-  /// Rows of a cluster, at most.
+  /// The greatest number of rows of a cluster.
   let clusterRows: Int
   @exclusivity(unchecked) private var catalogue: Catalogue
-  /// All tables there were when the transaction began, but for those that were dropped since.
+  /// The schemas of the tables that existed when the transaction began, without the tables that were dropped since.
   @exclusivity(unchecked) private var schemas: [TableSchema]
   @exclusivity(unchecked) private var dropped: [UInt32] = []
   @exclusivity(unchecked) private var writers: [TableWriter] = []
   private(set) var lastTable: UInt32
-  /// A table has columns that were dropped, or was dropped itself, and what they held is still there.
+  /// Whether there may be dropped columns or dropped tables whose space was not given back yet.
   @exclusivity(unchecked) var hasDropped: Bool
-  /// Nil where nobody listens to the transaction's changes.
+  /// The receivers of the transaction's changes; nil if there are none.
   @exclusivity(unchecked) private(set) var recording: ChangeRecording?
-  /// Of recorded changes that are being applied.
+  /// The state of the recorded changes that are being applied; nil if none are.
   @exclusivity(unchecked) var replay: ChangeReplay?
-  /// Embedded rows that lost the link to them in the change under way, by their table.
+  /// The embedded rows that lost a link to them in the present change, by the id of their table.
   @exclusivity(unchecked) private var orphans: [UInt32: [UInt64]] = [:]
-  /// Rows that came while another row was made: links to them take their places when that one is there.
+  /// New rows to which absent links may lead. These links are resolved later, because a row is being made or
+  /// `gatheringRows` runs.
   @exclusivity(unchecked) var rowsToResolve: [(table: TableWriter, row: UInt64, key: Value)] = []
-  /// Links to rows that come wait until the end of so many calls.
+  /// The number of `gatheringRows` calls that are running. Until the last of them ends, absent links to new rows are
+  /// not resolved.
   @exclusivity(unchecked) private var gatherings = 0
-  /// What an object that is being edited keeps back from its cells.
+  /// The new values that the edited objects of a synced file hold back from their cells; nil if there are none.
   @exclusivity(unchecked) var openCells: (any OpenCells)?
-  /// How many elements and links were looked at to edit lists, sets and maps of links: what such edits cost, counted.
+  /// The number of elements and links that edits of lists, sets and maps of links have looked at. It measures what such
+  /// edits cost.
   @exclusivity(unchecked) var elementSteps = 0
-  /// What interrupted a change half-way: such a transaction can't be committed.
+  /// The error that interrupted a change halfway. The transaction can't be committed then.
   @exclusivity(unchecked) private(set) var failure: StorageError?
 
   init(
@@ -48,15 +51,17 @@ final class OpenTables {
     lastTable = max(catalogue.lastTable, schemas.map { $0.id }.max() ?? 0)
   }
 
-  /// Whether the next transaction may go on with them.
+  /// Whether the next transaction may use the same tables, without reading them again.
   var canSettle: Bool {
     failure == nil && dropped.isEmpty && writers.count <= Self.mostSettled
       && !writers.contains { $0.schemaChanged }
   }
   private static let mostSettled = 16
 
-  /// The transaction was committed: they are as the next one finds them, without reading them again; its nodes are named
-  /// by `written`, or as before where it is nil. False where what they know is not all there.
+  /// Prepares the tables for the next transaction after a commit, so that it need not read them again.
+  ///
+  /// - Parameter written: the refs that the transaction's nodes have in the file; nil if the refs stay as they are.
+  /// - Returns: false if `written` lacks a node; then the tables can't be used again.
   func settle(_ written: WrittenRefs?) -> Bool {
     recording = nil
     elementSteps = 0
@@ -72,30 +77,31 @@ final class OpenTables {
     return isComplete
   }
 
-  /// The version has other things than tables and trees.
+  /// Whether the version has more than tables and trees.
   var hasNamedSlots: Bool { !catalogue.namedSlots.isNull }
 
   // MARK: - Recording
 
-  /// Tells the recorder every change from now on.
+  /// Reports each change from now on to the recorder.
   func record(into recorder: any ChangeRecorder) throws(StorageError) {
     if recording != nil { try noteCreatedRows() }
     for writer in writers { writer.tellFromNowOn() }
     recording = ChangeRecording(recorder, recording?.changelog)
   }
 
-  /// Tells the changelog every change of the transaction.
+  /// Reports each change of the transaction to the changelog.
   ///
-  /// - Precondition: nothing was changed yet.
+  /// - Precondition: nothing has been changed yet.
   func record(into changelog: any Changelog) {
     for writer in writers { writer.tellFromNowOn() }
     recording = ChangeRecording(nil, changelog)
   }
 
-  /// Calls `body`, whose changes the changelog is not to be told.
+  /// Calls `body`, whose changes are not reported to the changelog.
   func knowing<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     guard let recording else { return try body() }
-    // Rows are told as late as can be: those that were made before are told as the program's own, those that are made now are not.
+    // New rows are reported as late as possible. So the rows that were made before are reported here, as the program's
+    // own, and those that `body` makes are reported before it ends.
     try noteCreatedRows()
     return try recording.knowing { () throws(StorageError) in
       let result = try body()
@@ -104,7 +110,7 @@ final class OpenTables {
     }
   }
 
-  /// All changes are told.
+  /// Reports the changes that have not been reported yet.
   func completeRecording() throws(StorageError) {
     try closeCells()
     guard recording != nil else { return }
@@ -112,12 +118,12 @@ final class OpenTables {
     try noteCreatedRows()
   }
 
-  /// Tells the rows that were added and not told yet.
+  /// Reports the rows that were added and have not been reported yet.
   func noteCreatedRows() throws(StorageError) {
     for writer in writers { try writer.noteCreatedRows() }
   }
 
-  /// Calls `body`, whose changes follow from another one.
+  /// Calls `body`, whose changes derive from another change.
   func deriving<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     guard let recording else { return try body() }
     return try recording.deriving(body)
@@ -125,14 +131,15 @@ final class OpenTables {
 
   // MARK: - Links to rows that were not there
 
-  /// A row of a table is being made, which can't be used meanwhile.
+  /// Whether a row of a table is being made. That table can't be used meanwhile.
   var isMakingRow: Bool { writers.contains { $0.isInserting } }
 
-  /// Links to rows that come wait: for the row that is being made, or for others.
+  /// Whether absent links to new rows wait for the end of a row that is being made, or of `gatheringRows`.
   var areLinksWaiting: Bool { isMakingRow || gatherings > 0 }
 
-  /// Calls `body`. Links to the rows that it makes take their places when it has ended, or when these are many: a cell with many links is read and written once for all of them. What
-  /// looks for a link meanwhile asks for those that wait, too.
+  /// Calls `body`. Absent links to the rows that it makes are resolved when it has ended, or earlier if there are many
+  /// such rows. So a cell with many links is read and written once for all of them. Code that looks for a link
+  /// meanwhile has to look among the absent links, too.
   func gatheringRows<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     gatherings += 1
     let result: Result
@@ -147,10 +154,10 @@ final class OpenTables {
     return result
   }
 
-  /// So many rows wait at most.
+  /// The number of new rows from which on `resolveRows` does not wait for the end of `gatheringRows`.
   private static let mostRows = 1 << 16
 
-  /// Lets the links to the rows that have come take their places.
+  /// Turns the absent links to the new rows into ordinary links.
   func resolveRows() throws(StorageError) {
     guard gatherings == 0 || rowsToResolve.count >= Self.mostRows, !isMakingRow else { return }
     try closeCells()
@@ -159,7 +166,7 @@ final class OpenTables {
     var cells: [AbsentLinkIndex.Source] = []
     var targets: [AbsentLinkIndex.Source: [RowName: UInt64]] = [:]
     for (table, row, key) in rows {
-      // It may have gone since.
+      // The row may have been removed since, or have got another primary key.
       guard try table.row(withPrimaryKey: key) == row else { continue }
       for cell in try table.absentLinks.sources(of: key) {
         if targets[cell] == nil { cells.append(cell) }
@@ -169,7 +176,8 @@ final class OpenTables {
     for cell in cells { try resolveLinks(of: cell, to: targets[cell] ?? [:]) }
   }
 
-  /// What an object that is being edited keeps back goes into its cells. The changelog is not told: it has the instructions that this follows from, or is not to have them.
+  /// Stores the values that `openCells` holds back. They are not reported to the changelog: it has the instructions
+  /// from which they derive, or is not to have them.
   func closeCells() throws(StorageError) {
     guard let open = openCells else { return }
     openCells = nil
@@ -184,10 +192,10 @@ final class OpenTables {
 
   // MARK: - Embedded rows
 
-  /// An embedded row has lost a link to it.
+  /// Notes that an embedded row has lost a link to it.
   func noteOrphan(_ row: LinkTarget) { orphans[row.table, default: []].append(row.row) }
 
-  /// Removes the embedded rows that nobody owns any more, with those they own.
+  /// Removes the noted embedded rows to which no link leads any more, and the embedded rows that these own.
   func removeOrphans() throws(StorageError) {
     if orphans.isEmpty { return }
     if let replay {
@@ -196,7 +204,7 @@ final class OpenTables {
       return
     }
     do throws(StorageError) {
-      // In an order that does not depend on hashes, so that what is recorded is the same each time.
+      // The order does not depend on hashes, so that the same changes are recorded each time.
       while let table = orphans.keys.min(), let rows = orphans.removeValue(forKey: table) {
         guard let writer = try writer(id: table) else { continue }
         var free: [UInt64] = []
@@ -208,7 +216,7 @@ final class OpenTables {
     }
   }
 
-  /// Of all tables, hidden ones too, as changed so far.
+  /// The schemas of all tables, hidden ones too, as changed so far.
   var allSchemas: [TableSchema] { schemas.filter { opened($0.id) == nil } + writers.map { $0.schema } }
 
   func fail(_ error: StorageError) -> StorageError {
@@ -218,19 +226,19 @@ final class OpenTables {
 
   func writer(_ name: String, isHidden: Bool = false) throws(StorageError) -> TableWriter? {
     if let open = writers.first(where: { $0.schema.isNamed(name, isHidden: isHidden) }) { return open }
-    // One that is open may have another name by now.
+    // A table that is open may have got another name.
     guard let schema = schemas.first(where: { $0.isNamed(name, isHidden: isHidden) && opened($0.id) == nil })
     else { return nil }
     return try open(schema)
   }
 
-  /// The table of an id; nil where there is none, or it was dropped.
+  /// The table with an id; nil if there is none, or if it was dropped.
   func writer(id: UInt32) throws(StorageError) -> TableWriter? {
     guard let table = try writer(ofAny: id), !table.schema.isDropped else { return nil }
     return table
   }
 
-  /// The same, also of a table that was dropped.
+  /// The table with an id, even if it was dropped but still has rows; nil if there is none.
   func writer(ofAny id: UInt32) throws(StorageError) -> TableWriter? {
     if let open = opened(id) { return open }
     guard let schema = schemas.first(where: { $0.id == id }) else { return nil }
@@ -252,7 +260,8 @@ final class OpenTables {
     return table
   }
 
-  /// Removes all rows of tables. Where these link to one another only, and no other table to them, links go unread.
+  /// Removes all rows of tables. If these tables link only to one another, and no other table links to them, their
+  /// links are not read.
   func removeAll(of ids: Set<UInt32>) throws(StorageError) {
     var writers: [TableWriter] = []
     for id in ids.sorted() {
@@ -271,7 +280,7 @@ final class OpenTables {
       }
     }
     guard recording?.changelog == nil else {
-      // What an object owns goes with it: until then it can be read.
+      // Embedded tables come last: an owned object is removed with its owner, and the changelog can read it until then.
       for writer in writers where !writer.schema.isEmbedded { try writer.removeAll() }
       for writer in writers where writer.schema.isEmbedded { try writer.removeAll() }
       return
@@ -291,7 +300,7 @@ final class OpenTables {
     return try create(schema, id: lastTable + 1)
   }
 
-  /// Makes a table of an id that was not given yet.
+  /// Makes a table with an id that was not given yet.
   func create(_ schema: TableSchema, id: UInt32) throws(StorageError) -> TableWriter {
     lastTable = id
     var schema = schema.numbered(id)
@@ -302,9 +311,9 @@ final class OpenTables {
     return writer
   }
 
-  /// Takes a table away. Its id is not given again.
+  /// Removes a table from the catalogue. Its id is never given again.
   ///
-  /// - Precondition: it is hidden, and its rows were removed, or taken over by another table.
+  /// - Precondition: the table is hidden, and its rows were removed, or taken over by another table.
   func drop(_ table: TableWriter) {
     precondition(table.isHidden, "table \(table.schema.name): only hidden tables are dropped")
     writers.removeAll { $0 === table }
@@ -312,7 +321,8 @@ final class OpenTables {
     dropped.append(table.schema.id)
   }
 
-  /// Puts what changed into the catalogue; answers how many rows there are more than before; nil where nothing did.
+  /// Puts the changes into the catalogue. Returns the number of rows by which the tables have grown; nil if nothing
+  /// changed.
   func store(in catalogue: inout Catalogue) throws(StorageError) -> Int? {
     try closeCells()
     if !rowsToResolve.isEmpty { try resolveRows() }
@@ -344,7 +354,7 @@ final class OpenTables {
 }
 
 extension TableSchema {
-  /// Whether it is the table of that name: hidden tables have names of their own.
+  /// Whether the table has the name and is not dropped. Hidden tables have names of their own.
   func isNamed(_ name: String, isHidden: Bool = false) -> Bool {
     self.isHidden == isHidden && !isDropped && self.name.utf8.elementsEqual(name.utf8)
   }

@@ -27,7 +27,8 @@ public struct RecordedChange: Sendable, Equatable {
     self.isDerived = isDerived
   }
 
-  /// The change that undoes this one. Nil for a change of the schema, which can't be undone, and for one that no writer records.
+  /// The change that undoes this one. Nil for a change of the schema, which can't be undone, and for a change that no
+  /// writer records.
   ///
   /// To undo several changes, apply their inverses in the opposite order. Takes time in proportion to the change.
   public var inverse: RowChange? { inverseKind.map { RowChange(table: change.table, $0) } }
@@ -89,12 +90,12 @@ public struct RecordedChange: Sendable, Equatable {
 /// may lead to rows that a later change makes: all links are complete after the last change. Changes of hidden tables are not
 /// recorded.
 public protocol ChangeRecorder: AnyObject {
-  /// Whether the recorder gets `createMany`, `setMany`, `deleteMany` and `deleteAll` as changes of single rows. Links between
-  /// rows that are deleted together are not told then: they are lost with the rows, and a row may be told before another one that
-  /// linked to it. The default is false.
+  /// Whether the recorder gets `createMany`, `setMany`, `deleteMany` and `deleteAll` as changes of single rows. The
+  /// recorder gets no changes for links between rows that are deleted together, because the links are lost with the
+  /// rows. It may get the deletion of a row before that of another row that linked to it. The default is false.
   var takesRowsApart: Bool { get }
 
-  /// Takes a change. It is called on the thread of the transaction, and must not use the transaction.
+  /// Takes a change. The transaction calls it on its own thread. The recorder must not use the transaction.
   ///
   /// - Throws: an error that ends the present change. The transaction can't be committed then.
   func record(_ change: RecordedChange) throws(StorageError)

@@ -1,6 +1,7 @@
-/// Links by primary key to rows that are not there: cells of this table have them, and the table knows which cells have such links to its own rows.
+/// Absent links: links by primary key to rows that do not exist. Cells of this table may have such links, and the table
+/// knows which cells have absent links to its own rows.
 extension TableWriter {
-  /// The links to rows that are not there of a cell.
+  /// The absent links of a cell.
   func absentLinks(_ companions: Companions, _ row: UInt64) throws(StorageError) -> [AbsentLink] {
     guard let position = companions.absentLinks,
       let value = try value(schema.columns[position], ofRow: row)
@@ -15,7 +16,7 @@ extension TableWriter {
     return links
   }
 
-  /// Changes the links of a cell, where there are some.
+  /// Changes the absent links of a cell, if it has any.
   func changeAbsentLinks(
     _ companions: Companions, _ row: UInt64, _ change: (inout [AbsentLink]) -> Void
   ) throws(StorageError) {
@@ -29,16 +30,17 @@ extension TableWriter {
     _ = try setOne(AbsentLink.encode(links, in: owner), at: position, ofRow: row)
   }
 
-  /// The key of a map gets another value, or none.
+  /// Removes the absent link for a key of a map, because the key gets another value or is removed.
   func forgetAbsentLink(_ key: String, _ companions: Companions, _ row: UInt64) throws(StorageError) {
     try following { () throws(StorageError) in
       try changeAbsentLinks(companions, row) { links in links.removeAll { $0.place == .key(key) } }
     }
   }
 
-  /// The cell, and what is to stand in it, where a cell of the column at a position is to have such links.
+  /// The place and the new value of the companion, if a cell of the column at a position is to have these absent links.
+  /// Nil if there are no links and the column has no such companion.
   ///
-  /// - Precondition: the links fit the column; the rows they lead to are not there.
+  /// - Precondition: the links fit the column, and the rows to which they lead do not exist.
   func absentCell(
     _ links: [AbsentLink], _ position: Int, _ row: UInt64
   ) throws(StorageError) -> (cell: CellPlace, value: Value)? {
@@ -58,7 +60,7 @@ extension TableWriter {
     return (cell(try companion(.absentLinks(of: owner.id)), row), value)
   }
 
-  /// Whether the elements of a list, with those that are not there, have each an id and a place of their own.
+  /// Whether each element of a list, and each absent link of it, has an id and a place of its own.
   func haveOwnIDs(_ links: [AbsentLink], _ owner: Int, _ row: UInt64) throws(StorageError) -> Bool {
     let id = schema.columns[owner].id
     guard let ids = schema.position(of: .elementIDs(of: id)) else { return true }
@@ -86,11 +88,11 @@ extension TableWriter {
     precondition(position, "\(name): a link to a row that is not there has another place in such a column")
   }
 
-  /// Whether the links of a cell fit it, and the rows that they lead to are not there.
+  /// Whether the absent links of a cell fit it, and the rows to which they lead do not exist.
   func areAbsent(_ companions: Companions, _ row: UInt64) throws(StorageError) -> Bool {
     let owner = schema.columns[companions.owner]
     for link in try absentLinks(companions, row) {
-      // A table may have lost its primary key since.
+      // The table may have lost its primary key since the link was set.
       guard try isFitting(link, owner, row), let target = try tables.writer(id: link.table),
         try target.row(withPrimaryKey: link.primaryKey) == nil
       else { return false }
@@ -104,7 +106,7 @@ extension TableWriter {
     return true
   }
 
-  /// Whether a cell has a link to the row of this table that has a primary key.
+  /// Whether a cell has an absent link to the row of this table with a primary key.
   func waits(forPrimaryKey key: Value) throws(StorageError) -> Bool {
     for source in try absentLinks.sources(of: key) {
       if try waitingKeys(of: source).contains(key) { return true }
@@ -112,7 +114,7 @@ extension TableWriter {
     return false
   }
 
-  /// The primary keys of rows of this table that a cell links to, and that are not there.
+  /// The primary keys of the absent links that a cell has to rows of this table.
   private func waitingKeys(of source: AbsentLinkIndex.Source) throws(StorageError) -> [Value] {
     guard let table = try tables.writer(id: source.table),
       let owner = table.schema.columns.firstIndex(where: { $0.id == source.column }),
@@ -138,7 +140,7 @@ extension TableWriter {
 
   // MARK: - The index
 
-  /// A cell of a companion gets another value: tells the tables that its links lead to.
+  /// Changes the indexes of the tables to which the absent links of a cell lead, when the companion gets another value.
   func changeAbsentLinks(
     from old: Value, to new: Value, _ companion: Column, row: UInt64
   ) throws(StorageError) {
@@ -174,19 +176,19 @@ extension TableWriter {
 
   // MARK: - Rows that come
 
-  /// Keeps the primary key of the row that was made last, while its buffer knows it.
+  /// Keeps the primary key of the row that was made last in `madeKey`, while the buffer has it.
   @inline(never)
   func noteMadeKey(_ buffer: AppendBuffer) {
     guard !isReplaying else { return }
     madeKey = buffer.watched.indices.first { buffer.watched[$0].isUnique }.map { buffer.watched[$0].value }
   }
 
-  /// A row was made.
+  /// Resolves the absent links to a new row.
   @inline(never)
   func resolveAbsentLinks(to row: UInt64) throws(StorageError) {
     guard !isReplaying, let primaryKey = schema.primaryKey else { return }
     do throws(StorageError) {
-      // To read the row would put rows into the tree one by one.
+      // The key was kept because reading the row would put the rows into the tree one by one.
       var key = madeKey
       madeKey = nil
       if key == nil { key = try value(primaryKey, ofRow: row) }
@@ -197,11 +199,12 @@ extension TableWriter {
     }
   }
 
-  /// Rows may have primary keys that they had not before. Takes time in proportion to the links that wait, and not to the rows.
+  /// Resolves the absent links whose rows exist, after rows may have got other primary keys. Takes time in proportion
+  /// to the absent links, and not to the rows.
   func resolveAllAbsentLinks() throws(StorageError) {
     guard !isReplaying, !absentLinks.isEmpty else { return }
     var known: Set<Value> = []
-    // In an order that does not depend on hashes, so that the same is written each time.
+    // The order does not depend on hashes, so that the same is written each time.
     for source in try absentLinks.sources() {
       for key in try waitingKeys(of: source) where known.insert(key).inserted {
         guard let row = try row(withPrimaryKey: key) else { continue }
@@ -211,7 +214,8 @@ extension TableWriter {
     if !tables.rowsToResolve.isEmpty { try tables.resolveRows() }
   }
 
-  /// A row has a primary key that it had not before: the links to it that wait take their places.
+  /// Resolves the absent links to a row, after the row has got another primary key: they become ordinary links. If
+  /// links are waiting (`OpenTables.areLinksWaiting`), this is done later.
   func resolveAbsentLinks(to row: UInt64, withPrimaryKey key: Value) throws(StorageError) {
     guard !isReplaying else { return }
     let sources = try absentLinks.sources(of: key)
@@ -226,7 +230,9 @@ extension TableWriter {
     }
   }
 
-  /// - Parameter targets: the rows that have come.
+  /// Resolves the absent links of a cell to some rows.
+  ///
+  /// - Parameter targets: the keys of these rows.
   fileprivate func resolve(
     _ companions: Companions, _ row: UInt64, _ targets: [RowName: UInt64]
   ) throws(StorageError) {
@@ -236,7 +242,7 @@ extension TableWriter {
     func found(_ link: AbsentLink) -> LinkTarget? {
       targets[RowName(table: link.table, key: link.primaryKey)].map { LinkTarget(table: link.table, row: $0) }
     }
-    // Others may share the encoding of the key.
+    // The cell may only have links to other primary keys with the same encoding.
     guard old.contains(where: { found($0) != nil }) else { return }
     if column.collection == .list { try checkPositions(old, companions, row) }
     let wereKept = areCompanionsKept
@@ -265,7 +271,8 @@ extension TableWriter {
     _ = try setOne(AbsentLink.encode(left, in: column), at: position, ofRow: row)
   }
 
-  /// Throws where a damaged file has links behind the end of their list.
+  /// Throws `.corrupted` if absent links have positions behind the end of their list, or if a list and its ids differ
+  /// in length.
   private func checkPositions(
     _ links: [AbsentLink], _ companions: Companions, _ row: UInt64
   ) throws(StorageError) {
@@ -279,14 +286,14 @@ extension TableWriter {
     guard ids == nil || ids == count else { throw editor.store.corrupted(.structure, root.clusters) }
   }
 
-  /// An element of a list comes with the id that its link had.
+  /// Gives an element of a list, which was an absent link, the id and the place that the link had.
   private func show(
     _ link: AbsentLink, at index: Int, _ companions: Companions, _ row: UInt64
   ) throws(StorageError) {
     guard let ids = companions.ids else { return }
     _ = try insert(.int(Int64(bitPattern: link.elementID)), at: index, ofList: ids, ofRow: row)
     let place: Value = link.elementPlace == 0 ? .null : .int(Int64(bitPattern: link.elementPlace))
-    // An element that was shown before may have added the companion.
+    // The companion may have been added for an element that was shown before.
     let role = ColumnRole.elementPlaces(of: schema.columns[companions.owner].id)
     if let places = schema.position(of: role), try listCount(places, ofRow: row) ?? 0 > 0 {
       _ = try insert(place, at: index, ofList: places, ofRow: row)
@@ -316,7 +323,7 @@ struct RowName: Hashable {
 }
 
 extension OpenTables {
-  /// Lets the links of a cell to rows that have come take their places.
+  /// Resolves the absent links of a cell to some rows: they become ordinary links.
   func resolveLinks(
     of cell: AbsentLinkIndex.Source, to targets: [RowName: UInt64]
   ) throws(StorageError) {

@@ -1,36 +1,37 @@
-/// The one door: every change that a program makes of rows comes through `apply`, or through `insert` and `change`, which make many rows, or change many
-/// numbers, of closures. What follows from a change, as entries of indexes, links that go and embedded rows without an owner, is done behind it.
+/// The single entry for changes of rows: every change that a program makes comes through `apply`. The exceptions are
+/// `insert` and `change`, which make many rows, or change many numbers, by closures. What derives from a change is done
+/// behind this entry: entries of indexes, links that are removed, and embedded rows that lose their owner.
 ///
-/// Behind the door each change is told to the recorder of the transaction, where it has one, by `note`.
+/// If the transaction has a recorder, `note` reports each change to it.
 extension TableWriter {
-  /// What became of a change.
+  /// The outcome of a change.
   enum Outcome {
-    /// It was made, or all was so before.
+    /// The change was made, or the table had that state already.
     case done
-    /// There is no such row, or no such list or map in its cell.
+    /// The row does not exist, or its cell has no such list or map.
     case missing
-    /// So many rows, elements or entries were changed.
+    /// The number of rows, elements or entries that were changed.
     case count(Int)
     case addition(Addition)
 
     var isDone: Bool { if case .missing = self { false } else { true } }
 
-    /// Of changes that count; nil where there is no such row.
+    /// The number of a `count`; nil for other outcomes, such as that of a missing row.
     var count: Int? { if case .count(let count) = self { count } else { nil } }
   }
 
-  /// Makes a change, with all that follows from it.
+  /// Makes a change, with all changes that derive from it.
   ///
-  /// Inlined, so that a change that is made up where it is called for is none at run time.
+  /// It is inlined, so that no `RowChange.Kind` is made at run time if the caller makes it up only for this call.
   ///
-  /// - Parameter range: a sum outside of it is not stored.
-  /// - Precondition: the change fits: see `checkFit`, which tells so of changes that come from elsewhere.
+  /// - Parameter range: the allowed sums of `add`. A sum outside of it is not stored.
+  /// - Precondition: the change fits. For changes that come from elsewhere, `checkFit` verifies this.
   @inline(__always)
   @discardableResult
   func apply(
     _ change: RowChange.Kind, within range: ClosedRange<Int64> = .min ... .max
   ) throws(StorageError) -> Outcome {
-    // As they were made, and not as the change leaves what they link to.
+    // New rows are reported before the change, because it may alter them: it may remove a row to which they link.
     if hasRecorder { try tables.noteCreatedRows() }
     switch change {
     case .set(let value, let cell):
@@ -101,7 +102,7 @@ extension TableWriter {
   @inline(__always)
   func elements(_ position: Int, _ row: UInt64) -> ElementsPlace { ElementsPlace(cell: cell(position, row)) }
 
-  /// The list or map that stands in a mixed value.
+  /// The place of a list or map that is part of a mixed value.
   func elements(_ place: NestedPlace) -> ElementsPlace {
     ElementsPlace(cell: cell(place.column, place.row), nestedID: place.id, near: place.near)
   }
@@ -109,7 +110,7 @@ extension TableWriter {
   /// The position in the schema of a column that the table has.
   @inline(__always)
   func position(of column: UInt16) -> Int {
-    // Ids are given in order, and columns seldom removed.
+    // Ids are given in order, and columns are seldom removed.
     let likely = Int(column) - 1
     if forms.indices.contains(likely), forms[likely].id == column { return likely }
     return positionAmongAll(of: column)
@@ -134,15 +135,18 @@ extension TableWriter.Outcome {
   init(_ isDone: Bool) { self = isDone ? .done : .missing }
 }
 
-/// Telling the recorder.
+/// Reporting changes to the recorder and the changelog.
 extension TableWriter {
-  /// Whether changes of this table are told to a recorder.
+  /// Whether changes of this table are reported to a recorder or a changelog.
   @inline(__always)
   var isRecorded: Bool { hasRecorder && !isHidden }
 
-  /// Throws where the transaction has a recorder, which knows no changes of columns there are.
+  /// Throws if changes of the columns that exist can't be reported: a recorder gets none, and a changelog gets none
+  /// that concern other files.
   ///
-  /// - Parameter isLocal: the change concerns this file alone, and none that it is synced with.
+  /// - Parameter isLocal: whether the change concerns this file alone, and no file with which it is synced.
+  /// - Throws: `.schemaChangeWhileRecording` if there is a recorder; `.notSyncable` if there is only a changelog, and
+  ///   the change is not local.
   func checkNotRecorded(isLocal: Bool = false) throws(StorageError) {
     guard isRecorded, let recording = tables.recording else { return }
     if recording.recorder != nil {
@@ -151,7 +155,7 @@ extension TableWriter {
     if !isLocal { throw notSyncable(.schemaNotAdded) }
   }
 
-  /// Throws where what was recorded elsewhere would pass the changelog by.
+  /// Throws `.notSyncable` if there is a changelog, because changes that were recorded elsewhere would bypass it.
   func checkNotSynced() throws(StorageError) {
     if isRecorded, tables.recording?.changelog != nil { throw notSyncable(.appliedChange) }
   }
@@ -162,7 +166,7 @@ extension TableWriter {
 
   func tellFromNowOn() { toldRows = root.nextKey }
 
-  /// Tells a change that was made.
+  /// Reports a change that was made.
   @inline(never)
   func note(_ kind: RowChange.Kind, before: RecordedChange.Before = .nothing) throws(StorageError) {
     guard let recording = tables.recording, !isHidden else { return }
@@ -174,7 +178,7 @@ extension TableWriter {
     }
   }
 
-  /// Tells the rows that were added since rows were told last. They stand in the buffer, as they were made.
+  /// Reports the rows that were added since rows were reported last. They are in the buffer, as they were made.
   func noteCreatedRows() throws(StorageError) {
     guard isRecorded, toldRows < root.nextKey, let recording = tables.recording else { return }
     let first = toldRows
@@ -195,7 +199,7 @@ extension TableWriter {
     try record(.create(row: row.key, values: row.values), recording)
   }
 
-  /// Rows that are made follow from no other change, also where they are told in the course of one.
+  /// Reports new rows. They never derive from another change, even if they are reported during one.
   private func record(_ kind: RowChange.Kind, _ recording: ChangeRecording) throws(StorageError) {
     do throws(StorageError) {
       try recording.record(kind, .nothing, isDerived: false, of: self)
@@ -204,7 +208,7 @@ extension TableWriter {
     }
   }
 
-  /// The values that a row has now, of all columns; nil where there is no such row.
+  /// The present values of a row in all columns; nil if there is no such row.
   func row(_ key: UInt64) throws(StorageError) -> RowBatch.Row? {
     var values: [Value] = []
     if schema.columns.isEmpty, try !contains(key) { return nil }
@@ -215,9 +219,11 @@ extension TableWriter {
     return RowBatch.Row(key: key, values: values)
   }
 
-  /// Tells that rows are deleted, which are there as they were.
+  /// Reports that rows are deleted. They still have to be in the table, with their values.
   ///
-  /// - Parameter rows: their keys, growing.
+  /// - Parameters:
+  ///   - rows: the keys of the rows, in ascending order.
+  ///   - all: whether these are all rows of the table.
   func noteDeletion(of rows: [UInt64], all: Bool = false) throws(StorageError) {
     guard let recording = tables.recording, !isHidden else { return }
     var found: [RowBatch.Row] = []
@@ -231,22 +237,24 @@ extension TableWriter {
   }
 }
 
-/// Keeps what the rows of a synced file become, for the files that it is synced with. It may read the tables as they are when it is told.
+/// Keeps the changes of the rows of a synced file, for the files with which it is synced. Whenever it is called, it may
+/// read the tables as they are then.
 protocol Changelog: AnyObject {
-  /// Called behind each change. What follows from a change is told too.
+  /// Takes a change. Changes that derive from another change are reported, too.
   func record(_ change: RecordedChange, of table: TableWriter) throws(StorageError)
   /// See `ChangeRecorder.elementIDs`.
   func elementIDs(_ count: UInt64) throws(StorageError) -> UInt64
 }
 
-/// Who is told the changes of a transaction: the recorder that a program attached, and the changelog of a synced file.
+/// The receivers of a transaction's changes: the recorder that a program attached, and the changelog of a synced file.
 final class ChangeRecording {
   let recorder: (any ChangeRecorder)?
   let changelog: (any Changelog)?
   let takesRowsApart: Bool
-  /// What is changed now follows from another change.
+  /// Whether the present changes derive from another change.
   private(set) var isDeriving = false
-  /// What is changed now is another form of what the changelog has: links that find their rows.
+  /// Whether the changelog is not to get the present changes. It has them in another form (absent links whose rows were
+  /// made), or they were decided elsewhere.
   private var isKnown = false
 
   init(_ recorder: (any ChangeRecorder)?, _ changelog: (any Changelog)?) {
@@ -269,7 +277,7 @@ final class ChangeRecording {
     return try changelog.elementIDs(count)
   }
 
-  /// Calls `body`, whose changes follow from another one.
+  /// Calls `body`, whose changes derive from another change.
   func deriving<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     let was = isDeriving
     isDeriving = true
@@ -277,7 +285,7 @@ final class ChangeRecording {
     return try body()
   }
 
-  /// Calls `body`, whose changes the changelog is not to be told.
+  /// Calls `body`, whose changes are not reported to the changelog.
   func knowing<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     let was = isKnown
     isKnown = true

@@ -1,9 +1,10 @@
-/// The companions of a column of lists, which change with its lists. A table has few of them, most tables none.
+/// Changes of companions, which follow from changes of the cells of their owners. Few columns have companions, and most
+/// tables have none.
 ///
-/// Each change of a companion is made and told as a change of its own that follows from the change of the list. Where recorded changes are applied these are among
-/// them, so nothing follows there.
+/// Each change of a companion is made and recorded as a change of its own that derives from the change of the owner's
+/// cell. If recorded changes are applied, the changes of companions are among them, so nothing is derived then.
 extension TableWriter {
-  /// What a change of a cell changes beside it. The columns are named by their positions in the schema.
+  /// A column and its companions. The columns are named by their positions in the schema.
   struct Companions {
     var owner: Int
     var ids: Int?
@@ -11,16 +12,16 @@ extension TableWriter {
     var absentLinks: Int?
   }
 
-  /// Nil where nothing follows from a change of the column.
+  /// The companions of the column at a position; nil if changes of the column change no companions.
   @inline(__always)
   func companions(of position: Int) -> Companions? {
     guard hasCompanions else { return nil }
     return findCompanions(of: position)
   }
 
-  /// The same of a column of lists, whose companions fit the list of a row.
+  /// The companions of a column of lists, after checking that they fit the list of a row.
   ///
-  /// - Throws: `.corrupted` where they do not: each change would leave them so, or stand out of bounds.
+  /// - Throws: `.corrupted` if they do not fit. Each change would leave them so, or use positions out of bounds.
   @inline(__always)
   func companions(of position: Int, _ row: UInt64) throws(StorageError) -> Companions? {
     guard hasCompanions, let found = findCompanions(of: position) else { return nil }
@@ -39,7 +40,7 @@ extension TableWriter {
     }
   }
 
-  /// Makes changes that follow from another one. Where one is interrupted the transaction can't be committed.
+  /// Makes changes that derive from another one. If one of them is interrupted, the transaction can't be committed.
   func following(_ body: () throws(StorageError) -> Void) throws(StorageError) {
     do throws(StorageError) {
       try tables.deriving(body)
@@ -59,10 +60,10 @@ extension TableWriter {
     return found.ids == nil && found.absentLinks == nil ? nil : found
   }
 
-  /// The companion of a column, which is added where the table lacks it.
+  /// The position of a companion in the schema. The companion is added if the table lacks it.
   ///
-  /// - Parameter role: one whose owner the table has.
-  /// - Throws: `.limitExceeded` where the table can have no column more.
+  /// - Parameter role: a role whose owner the table has.
+  /// - Throws: `.limitExceeded` if the table can have no more columns.
   func companion(_ role: ColumnRole) throws(StorageError) -> Int {
     if let position = schema.position(of: role) { return position }
     guard schema.columns.count < TableSchema.maximumColumns else {
@@ -76,9 +77,10 @@ extension TableWriter {
 
   // MARK: - Ids
 
-  /// Asks the recorder for ids of elements that are about to be inserted; nil where the elements of the list have none.
+  /// Asks the recorder for ids of elements that are about to be inserted.
   ///
-  /// - Throws: `.elementIDsMissing`; what the recorder throws.
+  /// - Returns: the first id; nil if the elements of the list have no ids, or if `count` is 0.
+  /// - Throws: `.elementIDsMissing`, and the errors of the recorder.
   func newElementIDs(_ count: Int, _ companions: Companions?) throws(StorageError) -> UInt64? {
     guard let companions, companions.ids != nil, count > 0 else { return nil }
     return try newElementIDs(count, in: schema.columns[companions.owner])
@@ -96,7 +98,7 @@ extension TableWriter {
     return first
   }
 
-  /// Gives the elements of a new row their ids, but for those that came with some.
+  /// Gives ids to the elements of the lists of a new row, except to lists whose ids the row has already.
   @inline(never)
   func giveElementIDs(_ buffer: AppendBuffer) throws(StorageError) {
     guard !isReplaying else { return }
@@ -112,7 +114,7 @@ extension TableWriter {
 
   private static func values(_ ids: Range<UInt64>) -> [Value] { ids.map { .int(Int64(bitPattern: $0)) } }
 
-  /// Elements were inserted.
+  /// Changes the companions after elements were inserted.
   ///
   /// - Parameter first: see `newElementIDs`.
   func follow(
@@ -130,7 +132,7 @@ extension TableWriter {
     }
   }
 
-  /// Elements were removed.
+  /// Changes the companions after elements were removed.
   func follow(
     _ companions: Companions, removalOf range: Range<Int>, ofRow row: UInt64
   ) throws(StorageError) {
@@ -146,13 +148,16 @@ extension TableWriter {
     }
   }
 
-  /// The column of the places, where the list has some.
+  /// The position of the companion with the places, if the list of a row has places; else nil.
   private func usedPlaces(_ companions: Companions, _ row: UInt64) throws(StorageError) -> Int? {
     guard let places = companions.places, try listCount(places, ofRow: row) ?? 0 > 0 else { return nil }
     return places
   }
 
-  /// Makes ready for elements to be moved: answers the first of so many ids of places, or nil where the elements of the list have no ids.
+  /// Prepares the companions for elements that are about to be moved: adds the companion with the places, and a null
+  /// for each element, if they are missing.
+  ///
+  /// - Returns: the first of `count` new ids of places; nil if the elements of the list have no ids.
   func newElementPlaces(_ count: Int, _ companions: inout Companions?, _ row: UInt64) throws(StorageError)
     -> UInt64?
   {
@@ -168,7 +173,7 @@ extension TableWriter {
     return first
   }
 
-  /// An element was moved.
+  /// Changes the companions after an element was moved.
   ///
   /// - Parameter place: see `newElementPlaces`.
   func follow(
@@ -187,11 +192,11 @@ extension TableWriter {
     }
   }
 
-  /// Elements were put into other places.
+  /// Changes the companions after elements were put into another order.
   ///
   /// - Parameters:
-  ///   - moved: those among them, by their new positions, that count as moved.
-  ///   - place: the first of as many ids of places.
+  ///   - moved: the new positions of the elements that count as moved.
+  ///   - place: the first of as many ids of places; see `newElementPlaces`.
   func follow(
     _ companions: Companions, order: [Int], moved: [Int], place: UInt64?, ofRow row: UInt64
   ) throws(StorageError) {
@@ -206,7 +211,7 @@ extension TableWriter {
     }
   }
 
-  /// An element was replaced by another one, which is not the same with another value.
+  /// Changes the companions after an element was replaced by a new element, which gets an id of its own.
   func follow(
     _ companions: Companions, replacementAt index: Int, id: UInt64?, ofRow row: UInt64
   ) throws(StorageError) {
@@ -218,7 +223,7 @@ extension TableWriter {
     }
   }
 
-  /// Whether a column links to embedded rows: who sets such an element makes another one.
+  /// Whether a column links to embedded rows. If such a link is set, it counts as a new element.
   func linksToEmbedded(_ column: Column) throws(StorageError) -> Bool {
     guard column.type == .link else { return false }
     return try tables.writer(id: column.target)?.schema.isEmbedded ?? false
@@ -226,8 +231,11 @@ extension TableWriter {
 
   // MARK: - Whole values
 
-  /// Sets a cell that others go with. Of a list that has links to rows that are not there, what stands at its beginning and at its end in both values stays, with
-  /// its ids; else all elements are new ones. An empty collection has no links to such rows any more.
+  /// Sets a cell that has companions.
+  ///
+  /// If a list has absent links, the elements that both values have at their beginning and at their end stay, with
+  /// their ids. Otherwise all elements are new ones. The absent links are removed if the cell has a single value or
+  /// gets an empty collection; in a map, those are removed whose keys the new value has.
   func set(
     _ value: Value, ofRow row: UInt64, _ companions: Companions
   ) throws(StorageError) -> Bool {
@@ -272,9 +280,11 @@ extension TableWriter {
     return true
   }
 
-  /// The positions of the elements that an order moves, as few as can be: all others keep the order they had among themselves.
+  /// The new positions of the elements that an order moves. They are as few as possible: all other elements keep their
+  /// order among themselves.
   static func moved(by order: [Int]) -> [Int] {
-    // The longest ascending sequence: of each length the place of the least last element, and before each element the one that comes before it there.
+    // This finds the longest ascending subsequence. For each length, `ends` has the position of the least last element.
+    // For each position, `previous` has the position that comes before it in the sequence.
     var (ends, previous): ([Int], [Int?]) = ([], [])
     for place in order.indices {
       let length = ends.partitioningIndex { order[$0] >= order[place] }
@@ -292,10 +302,10 @@ extension TableWriter {
 }
 
 extension AppendBuffer {
-  /// Whether a column has a value of the row begun last.
+  /// Whether a column has a value of the row that was begun last.
   fileprivate func hasValue(_ index: Int) -> Bool { columns[index].rows == rows }
 
-  /// How many elements that row has in a watched column of lists.
+  /// The number of elements that this row has in a watched column of lists.
   fileprivate func listCount(_ index: Int) -> Int? {
     columns[index].watched.flatMap { watched[$0].value.elements?.count }
   }

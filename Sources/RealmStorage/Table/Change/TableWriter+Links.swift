@@ -1,6 +1,8 @@
-/// The links from and to rows, of which each end knows.
+/// Changes of the links between rows. The row at one end has the link in a value, and the table at the other end has it
+/// in its link index.
 extension TableWriter {
-  /// Counts only what differs: what both link to may be a row that a damaged file lacks.
+  /// Changes the link indexes after a value was replaced. It changes only the entries that differ, because a row to
+  /// which both values link may be missing in a damaged file.
   func changeLinks(from old: Value, to new: Value, _ column: Column, row: UInt64) throws(StorageError) {
     if column.holdsAbsentLinks { return try changeAbsentLinks(from: old, to: new, column, row: row) }
     var counts: [LinkTarget: Int] = [:]
@@ -29,7 +31,7 @@ extension TableWriter {
         guard let table = try tables.writer(id: target.table) else {
           throw mismatch(.noTarget, column: column.id, row: row)
         }
-        // Whether the row is there is looked at after the last change.
+        // `ChangeReplay` checks after the last change whether the row exists.
         tables.replay?.addLink(target)
         try table.links.add(target: target.row, table: schema.id, column: column.id, source: row)
         continue
@@ -54,14 +56,15 @@ extension TableWriter {
     }
   }
 
-  /// A value that links to rows.
+  /// The place of a value that links to rows.
   private struct Source: Hashable {
     var table: UInt32
     var column: UInt16
     var row: UInt64
   }
 
-  /// Takes all links to rows away, but those from some rows of the same table. What links to many is changed once.
+  /// Removes all links to rows, except the links from the rows `spared` of this table. A value that links to several of
+  /// the rows is changed once.
   func unlink(_ rows: [UInt64], from spared: NumberSet = NumberSet()) throws(StorageError) {
     var targets: [Source: [LinkTarget: UInt64]] = [:]
     for row in rows {
@@ -71,7 +74,7 @@ extension TableWriter {
           LinkTarget(table: schema.id, row: row)] = link.count
       }
     }
-    // In an order that does not depend on hashes, so that what is recorded is the same each time.
+    // The order does not depend on hashes, so that the same changes are recorded each time.
     for (place, targets) in targets.sorted(by: {
       ($0.key.table, $0.key.column, $0.key.row) < ($1.key.table, $1.key.column, $1.key.row)
     }) {
@@ -85,7 +88,7 @@ extension TableWriter {
     try dropBuffer()
   }
 
-  /// Takes links to rows out of a value; false where it has not all of them.
+  /// Removes links to rows from a value. Returns false if the value does not have all of them.
   func unlink(
     _ targets: [LinkTarget: UInt64], _ column: Column, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
@@ -104,7 +107,7 @@ extension TableWriter {
     return isDone
   }
 
-  /// Tells which elements of a cell lost a link.
+  /// Reports which elements of a cell have lost a link.
   private func noteUnlink(
     from old: Value, to new: Value, _ column: Column, _ row: UInt64
   ) throws(StorageError) {

@@ -1,8 +1,9 @@
-/// Changes of elements of lists. Each costs O(log n) in the length of the list, less where changes lie near each other.
+/// Changes of elements of lists. Each costs O(log n) in the length of the list, and less if the changes lie near each
+/// other.
 ///
-/// - Precondition: of all, the column at the position of the schema is one of lists.
+/// - Precondition: for all functions, the column at the position in the schema is a column of lists.
 extension TableWriter {
-  /// The list of a row, to be read or changed; nil where there is no such row.
+  /// The list of a row, to be read or changed; nil if there is no such row.
   func list(_ position: Int, ofRow row: UInt64) throws(StorageError) -> OpenList? {
     let place = CellPlace(row: row, column: forms[position].id)
     if nested.isAny { try closeNested(at: place) }
@@ -16,20 +17,20 @@ extension TableWriter {
     return try openList(column, at: place)
   }
 
-  /// The list of a row, though the transaction may hold a newer form of one of its elements as an open mixed value.
+  /// The list of a row. It may lack the newest form of one element, if the transaction has that as an open mixed value.
   @inline(__always)
   private func list(_ position: Int, at place: CellPlace) throws(StorageError) -> OpenList? {
     if let open = lists.find(place) { return open }
     return try openList(schema.columns[position], at: place)
   }
 
-  /// How many elements a list has; nil where there is no such row.
+  /// The number of elements of a list; nil if there is no such row.
   func listCount(_ position: Int, ofRow row: UInt64) throws(StorageError) -> Int? {
     let place = CellPlace(row: row, column: forms[position].id)
     return try list(position, at: place)?.count
   }
 
-  /// An element of a list; nil where there is no such row.
+  /// An element of a list; nil if there is no such row.
   func element(at index: Int, ofList position: Int, ofRow row: UInt64) throws(StorageError) -> Value? {
     let place = CellPlace(row: row, column: forms[position].id)
     if nested.isAny, let open = nested.find(place), open.part == .position(index) { return open.value }
@@ -53,7 +54,7 @@ extension TableWriter {
 
   // MARK: - Elements
 
-  /// Inserts a value before an element, or behind all. False where there is no such row.
+  /// Inserts a value before an element, or after the last one. Returns false if there is no such row.
   ///
   /// - Precondition: `index` is at most the count, and the value fits the column.
   func insert(
@@ -73,7 +74,7 @@ extension TableWriter {
     ElementsPlace(cell: CellPlace(row: row, column: list.column.id))
   }
 
-  /// Inserts values that follow each other before an element, or behind all. False where there is no such row.
+  /// Inserts values one after another before an element, or after the last one. Returns false if there is no such row.
   ///
   /// - Precondition: `index` is at most the count, and the values fit the column.
   func insert(
@@ -113,7 +114,7 @@ extension TableWriter {
     }
   }
 
-  /// Replaces an element. False where there is no such row.
+  /// Replaces an element. Returns false if there is no such row.
   func setElement(
     _ value: Value, at index: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
@@ -135,12 +136,12 @@ extension TableWriter {
     } catch {
       throw tables.fail(error)
     }
-    // What a companion loses is no row.
+    // No row is owned by way of a companion, so none can become an orphan.
     if !list.column.isCompanion { try tables.removeOrphans() }
     return true
   }
 
-  /// Removes elements that follow each other. False where there is no such row.
+  /// Removes the elements in a range of positions. Returns false if there is no such row.
   func removeElements(
     _ range: Range<Int>, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
@@ -168,12 +169,12 @@ extension TableWriter {
     } catch {
       throw tables.fail(error)
     }
-    // What a companion loses is no row.
+    // No row is owned by way of a companion, so none can become an orphan.
     if !list.column.isCompanion { try tables.removeOrphans() }
     return true
   }
 
-  /// Moves an element to another position, counted without it. False where there is no such row.
+  /// Moves an element. The new position is counted without the element. Returns false if there is no such row.
   func moveElement(
     from old: Int, to new: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
@@ -184,7 +185,7 @@ extension TableWriter {
     var companions = try companions(of: position, row)
     let id = try newElementPlaces(1, &companions, row)
     do throws(StorageError) {
-      // Where a companion was added the list was closed.
+      // If a companion was added, the list was closed, so it is opened again.
       try self.list(position, ofRow: row)?.move(from: old, to: new)
       if isRecorded { try note(.moveElement(from: old, to: new, place(list, row))) }
       if let companions { try follow(companions, moveFrom: old, to: new, place: id, ofRow: row) }
@@ -194,7 +195,7 @@ extension TableWriter {
     return true
   }
 
-  /// Exchanges two elements. False where there is no such row.
+  /// Swaps two elements. Returns false if there is no such row.
   func swapElements(
     _ first: Int, _ second: Int, ofList position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
@@ -203,12 +204,12 @@ extension TableWriter {
     checkIndex(second, list)
     guard first != second else { return true }
     let (left, right) = (try list.value(at: first), try list.value(at: second))
-    // Equal lists and maps in mixed values are two.
+    // Lists and maps in mixed values have ids, so equal ones are swapped, too.
     guard left != right || left.isNested else { return true }
     var companions = try companions(of: position, row)
     let id = try newElementPlaces(2, &companions, row)
     do throws(StorageError) {
-      // Where a companion was added the list was closed.
+      // If a companion was added, the list was closed, so it is opened again.
       let list = try self.list(position, ofRow: row) ?? list
       try list.set(right, at: first)
       try list.set(left, at: second)
@@ -225,7 +226,8 @@ extension TableWriter {
     return true
   }
 
-  /// Puts elements into other places: of each place, from which it gets its element. False where there is no such row.
+  /// Puts the elements into another order: for each new position, `order` has the old position of its element. Returns
+  /// false if there is no such row.
   func reorderElements(_ order: [Int], ofList position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
     let column = schema.columns[position]
     guard let elements = try value(column, ofRow: row)?.elements else { return false }
@@ -249,8 +251,10 @@ extension TableWriter {
       "\(schema.name).\(column.name): an order of \(count) elements names each place once")
   }
 
-  /// Takes the links to some rows of a table out of a list, each as often as it is there; answers false where the list has
-  /// other links to them than `known`.
+  /// Removes the links to some rows of a table from a list of links.
+  ///
+  /// - Parameter known: the number of links that the list has to each of the rows.
+  /// - Returns: false if the list has other numbers of links to these rows.
   func removeLinks(
     _ known: [LinkTarget: UInt64], fromList column: Column, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
@@ -267,7 +271,7 @@ extension TableWriter {
       let targets = Array(repeating: Value.link(target), count: count)
       try removeLinks(.list(targets), column, row: row)
     }
-    // From the end, so that each position is right when the changes before it were made.
+    // The changes are reported from the end of the list, so that the positions of the later ones stay right.
     for (position, value) in places.reversed() {
       if isRecorded {
         try note(.removeElements(position..<position + 1, place(list, row)), before: .values([value]))

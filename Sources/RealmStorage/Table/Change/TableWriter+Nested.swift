@@ -1,9 +1,10 @@
-/// Changes of lists and maps that stand in mixed values. Each is found by its id; the mixed value in which it stands is read once,
-/// and written once however often it changes.
+/// Changes of lists and maps that are part of mixed values. Each list or map is found by its id. The mixed value that
+/// has it is read once, and is written once, however often it changes.
 ///
-/// - Precondition: of all, the column of a place is one of mixed values, and values that are added may stand in one.
+/// - Precondition: for all functions, the column of a place is a column of mixed values, and added values may be part
+///   of a mixed value.
 extension TableWriter {
-  /// A list or map of a mixed value, to be read or changed where it is.
+  /// A list or map in an open mixed value, to be read or changed there.
   struct FoundNested {
     let open: OpenNested
     let path: [Int]
@@ -11,7 +12,7 @@ extension TableWriter {
     var value: Value { open.value.nested(at: path) ?? .null }
   }
 
-  /// What a place names; nil where there is no such row, or no such list or map in its cell.
+  /// The list or map at a place; nil if there is no such row, or no such list or map in its cell.
   func nested(at place: NestedPlace) throws(StorageError) -> FoundNested? {
     let cell = CellPlace(row: place.row, column: forms[place.column].id)
     if let open = nested.find(cell), let path = open.path(to: place.id) {
@@ -62,14 +63,14 @@ extension TableWriter {
     return nil
   }
 
-  /// Writes the mixed value of a cell that is open, and holds it no more: what is around it is about to change.
+  /// Stores the open mixed value of a cell and closes it, because what is around it is about to change.
   func closeNested(at place: CellPlace) throws(StorageError) {
     guard let open = nested.find(place) else { return }
     if open.isChanged { try store(open, at: place) }
     nested.remove(at: place)
   }
 
-  /// Writes a mixed value to its cell. Its links were noted as they changed.
+  /// Stores a mixed value in its cell. The link indexes were changed when its links changed.
   func store(_ open: OpenNested, at place: CellPlace) throws(StorageError) {
     open.isChanged = false
     do throws(StorageError) {
@@ -77,7 +78,7 @@ extension TableWriter {
       case nil:
         clusters = try clusterChange.set(open.value, open.column, ofRow: place.row, in: root.clusters)
       case .position(let index)?:
-        // The list and the map are open for as long as this is.
+        // The list or the map stays open as long as the mixed value in it.
         guard let list = lists.find(place) else { preconditionFailure("an element of a closed list is open") }
         try list.set(open.value, at: index)
       case .key(let key)?:
@@ -91,7 +92,7 @@ extension TableWriter {
 
   // MARK: - Lists
 
-  /// Inserts values that follow each other before an element, or behind all. False where there is no such list.
+  /// Inserts values one after another before an element, or after the last one. Returns false if there is no such list.
   func insert(_ values: [Value], at index: Int, of place: NestedPlace) throws(StorageError) -> Bool {
     guard let (found, count) = try nestedList(place) else { return false }
     precondition(
@@ -106,7 +107,7 @@ extension TableWriter {
     return true
   }
 
-  /// Replaces an element. False where there is no such list.
+  /// Replaces an element. Returns false if there is no such list.
   func setElement(_ value: Value, at index: Int, of place: NestedPlace) throws(StorageError) -> Bool {
     guard let (found, count) = try nestedList(place) else { return false }
     check(index, count, place)
@@ -120,7 +121,7 @@ extension TableWriter {
     return true
   }
 
-  /// Removes elements that follow each other. False where there is no such list.
+  /// Removes the elements in a range of positions. Returns false if there is no such list.
   func removeElements(_ range: Range<Int>, of place: NestedPlace) throws(StorageError) -> Bool {
     guard let (found, count) = try nestedList(place) else { return false }
     precondition(
@@ -134,7 +135,7 @@ extension TableWriter {
     return true
   }
 
-  /// Moves an element to another position, counted without it. False where there is no such list.
+  /// Moves an element. The new position is counted without the element. Returns false if there is no such list.
   func moveElement(from old: Int, to new: Int, of place: NestedPlace) throws(StorageError) -> Bool {
     guard let (found, count) = try nestedList(place) else { return false }
     check(old, count, place)
@@ -145,7 +146,7 @@ extension TableWriter {
     return true
   }
 
-  /// Exchanges two elements. False where there is no such list.
+  /// Swaps two elements. Returns false if there is no such list.
   func swapElements(_ first: Int, _ second: Int, of place: NestedPlace) throws(StorageError) -> Bool {
     guard let (found, count) = try nestedList(place) else { return false }
     check(first, count, place)
@@ -156,7 +157,8 @@ extension TableWriter {
     return true
   }
 
-  /// Puts elements into other places. False where there is no such list.
+  /// Puts the elements into another order: for each new position, `order` has the old position of its element. Returns
+  /// false if there is no such list.
   func reorderElements(_ order: [Int], of place: NestedPlace) throws(StorageError) -> Bool {
     guard let (found, count) = try nestedList(place) else { return false }
     checkOrder(order, of: count, schema.columns[place.column])
@@ -175,7 +177,7 @@ extension TableWriter {
 
   // MARK: - Maps
 
-  /// Sets the value of a key. False where there is no such map.
+  /// Sets the value of a key. Returns false if there is no such map.
   func setValue(_ value: Value, forKey key: String, of place: NestedPlace) throws(StorageError) -> Bool {
     guard let (found, old) = try nestedMap(place, key) else { return false }
     if old == value { return true }
@@ -191,7 +193,7 @@ extension TableWriter {
     return true
   }
 
-  /// Removes a key; answers whether it was there, or nil where there is no such map.
+  /// Removes a key. Returns whether the map had it; nil if there is no such map.
   func removeValue(forKey key: String, of place: NestedPlace) throws(StorageError) -> Bool? {
     guard let (found, old) = try nestedMap(place, key) else { return nil }
     guard let old else { return false }
@@ -213,9 +215,9 @@ extension TableWriter {
 
   // MARK: - Changing
 
-  /// A value that is to stand in a list or map: lists and maps in it get ids.
+  /// The form in which a value is added to a list or map: the lists and maps in it get ids.
   private func add(_ value: Value, _ found: FoundNested, _ place: NestedPlace) -> Value {
-    // The list or map counts too.
+    // The list or map to which the value is added is a level, too.
     let levels = Value.mostLevels - found.path.count - 1
     precondition(value.isMixed(levels: levels), "\(name(place)) can't hold that value so deep")
     return value.isNested ? nestedIDs.identify(value) : value
@@ -227,7 +229,7 @@ extension TableWriter {
   ) throws(StorageError) {
     try change(found, adding: added, removing: removed, place) { (value: inout Value) in
       guard case .list(var elements, let id) = value else { return }
-      // So that the elements are changed where they are.
+      // This releases the value's reference to the elements, so that they are changed in place.
       value = .null
       body(&elements)
       value = .list(elements, id: id)
@@ -261,7 +263,7 @@ extension TableWriter {
     }
   }
 
-  /// As the recorder is told it.
+  /// The place in the form that is reported to the recorder.
   private func told(_ place: NestedPlace) -> ElementsPlace {
     ElementsPlace(
       cell: CellPlace(row: place.row, column: forms[place.column].id), nestedID: place.id, near: place.near)

@@ -1,27 +1,28 @@
-/// Rows that go, with their entries in indexes and the links from and to them.
+/// Removals of rows, with their entries in indexes and the links from and to them.
 extension TableWriter {
-  /// Once no row holds a code.
+  /// Removes all dictionaries, after the last row was removed.
   private func removeDictionaries() throws(StorageError) {
     try dictionaries.removeAll()
     root.dictionaries = ColumnTrees()
   }
 
-  /// Removes a row, with the embedded rows it owns; links to it become null, and elements of lists and sets that link to it
-  /// go. False where there is none.
+  /// Removes a row, with the embedded rows that it owns. Links to the row become null, but elements of sets, and of
+  /// lists of links, are removed. Returns false if there is no such row.
   func remove(_ row: UInt64) throws(StorageError) -> Bool {
     let wasThere = try removeAlone(row)
     try tables.removeOrphans()
     return wasThere
   }
 
-  /// Removes the rows that are there of some, as one by one; answers how many these were.
+  /// Removes rows. Keys that have no row are ignored. Returns the number of rows that were removed, without owned
+  /// embedded rows.
   func remove(_ rows: [UInt64]) throws(StorageError) -> Int {
     let removed = try removeAlone(rows)
     try tables.removeOrphans()
     return removed
   }
 
-  /// The same, and leaves rows that nobody owns then.
+  /// Removes a row, but not the embedded rows that it owned. Returns false if there is no such row.
   private func removeAlone(_ row: UInt64) throws(StorageError) -> Bool {
     guard try contains(row) else { return false }
     do throws(StorageError) {
@@ -39,7 +40,7 @@ extension TableWriter {
     return true
   }
 
-  /// The same, and leaves rows that nobody owns then.
+  /// Removes rows, but not the embedded rows that they owned. Returns the number of rows that were removed.
   func removeAlone(_ rows: [UInt64]) throws(StorageError) -> Int {
     guard rows.count > Self.fewRows else {
       var removed = 0
@@ -72,10 +73,10 @@ extension TableWriter {
     }
   }
 
-  /// So many at most are removed one by one.
+  /// Up to this number of rows are removed one by one.
   private static let fewRows = 2
-  /// An index is gone through whole for so large a part of its rows: to remove one entry takes as long as to look at so
-  /// many.
+  /// If at least one in this number of rows is removed, each index is gone through whole, because removing one entry
+  /// takes as long as looking at this number of entries.
   private static let entriesPerSearch: UInt64 = 256
 
   private func removeEntries(of keys: [UInt64]) throws(StorageError) {
@@ -86,7 +87,7 @@ extension TableWriter {
     }
   }
 
-  /// Takes the links from rows away.
+  /// Removes the links from rows.
   private func removeLinks(of keys: [UInt64]) throws(StorageError) {
     for column in schema.columns where column.canLink {
       for key in keys {
@@ -97,7 +98,8 @@ extension TableWriter {
 
   /// Removes all rows.
   ///
-  /// - Parameter withLinks: the links from and to them are to go unread: those of the tables at their other ends go too.
+  /// - Parameter withLinks: whether the links from and to the rows are removed without being read, because all rows of
+  ///   the tables at their other ends are removed, too.
   func removeAll(withLinks: Bool = false) throws(StorageError) {
     try flushRows()
     let hasLinks = try !links.isEmpty() || schema.columns.contains { $0.canLink }

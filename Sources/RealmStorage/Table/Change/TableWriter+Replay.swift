@@ -1,6 +1,6 @@
-/// Rows and columns that were made once and are made again, as they were recorded: with the key or the id they had.
+/// Making rows and columns again as they were recorded, with the key or the id that they had.
 extension TableWriter {
-  /// Makes rows, or sets many cells, as recorded.
+  /// Makes rows, or sets many cells, as they were recorded.
   ///
   /// - Precondition: the changes fit, and recorded changes are being applied.
   @inline(never)
@@ -18,7 +18,7 @@ extension TableWriter {
     return .done
   }
 
-  /// Adds a column of the id that it was recorded with.
+  /// Adds a column with the id with which it was recorded.
   func addRecorded(_ column: Column) throws(StorageError) {
     guard column.id == 0 || UInt32(column.id) >= schema.nextColumnID,
       column.isCompanion || schema.column(column.name) == nil
@@ -39,7 +39,8 @@ extension TableWriter {
     return companion.id != 0 && schema.hasUsualCompanions
   }
 
-  /// Throws where what goes with the cells of a row does not fit them, or where links to the row wait that is there.
+  /// Throws `.changeDoesNotFit` if the companions of a row's cells do not fit them, or if there are absent links to the
+  /// row, although it exists.
   func checkCompanions(ofRow row: UInt64) throws(StorageError) {
     guard try contains(row) else { return }
     if !absentLinks.isEmpty, let column = schema.primaryKey, let key = try value(column, ofRow: row) {
@@ -72,7 +73,8 @@ extension TableWriter {
     }
   }
 
-  /// Adds a row of a key; nil if the key may have been given, or is so far ahead that few would be left.
+  /// Adds a row with a key. Returns nil if the key may have been given before, or if it is so great that few keys would
+  /// be left.
   func insert(
     ahead key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64? {
@@ -94,7 +96,7 @@ extension TableWriter {
     }
   }
 
-  /// Puts rows where they were: their keys are less than the next one.
+  /// Puts back rows whose keys were given before: they are less than the next key.
   private func restore(_ rows: [RowBatch.Row]) throws(StorageError) {
     guard !rows.isEmpty else { return }
     var rows = rows
@@ -146,7 +148,8 @@ extension TableWriter {
 }
 
 extension Column {
-  /// Whether its parts fit each other, as those of a column do that was made by its initializer and changed by a table.
+  /// Whether the parts of the column fit each other, as they do if it was made by its initializer and changed by a
+  /// table.
   var isWellFormed: Bool {
     let isAlwaysOptional = type == .mixed || (type == .link && (collection == .none || collection == .map))
     let isNeverOptional = type == .link && !isAlwaysOptional
@@ -159,16 +162,16 @@ extension Column {
 }
 
 extension ClusterChange {
-  /// A tree of rows, whose keys grow.
+  /// Makes a tree of rows. The keys of the rows are in ascending order.
   fileprivate func insert(_ rows: [RowBatch.Row], rowLimit: Int) throws(StorageError) -> Ref {
     var children: [KeyedChild] = []
     for cluster in try clusters(of: rows[...], rowLimit) { children += try write(cluster) }
-    // A tree of one leaf is the leaf.
+    // If a tree has only one leaf, the leaf is its root.
     while children.count > 1 { children = KeyedTree.makeBranches(children, editor) }
     return children.first?.ref ?? .null
   }
 
-  /// The cluster with some more rows: as one, where that has room for them, or as several.
+  /// Adds rows to a cluster. Writes it as one cluster if that has room for them, or else as several.
   fileprivate func insert(
     _ rows: [RowBatch.Row], into leaf: Ref, rowLimit: Int
   ) throws(StorageError) -> [KeyedChild] {
@@ -217,7 +220,7 @@ extension ClusterChange {
     return made
   }
 
-  /// One cluster with the rows of two, of which the second one's come after the first one's.
+  /// One cluster with the rows of two clusters. The rows of the right one come after those of the left one.
   private func joined(_ left: Cluster, _ right: Cluster) throws(StorageError) -> Cluster {
     var cluster = Cluster(keys: left.keys + right.keys, columns: schema.columns.count)
     for column in schema.columns where left.has(column) || right.has(column) {

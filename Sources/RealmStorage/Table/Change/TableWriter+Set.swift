@@ -1,6 +1,6 @@
-/// Values of rows that are there.
+/// Setting values of existing rows.
 extension TableWriter {
-  /// Sets the value of the column at a position of the schema; false where there is no such row.
+  /// Sets the value of the column at a position in the schema. Returns false if there is no such row.
   ///
   /// - Precondition: the value fits the column.
   func set(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
@@ -14,13 +14,14 @@ extension TableWriter {
     return isThere
   }
 
-  /// The same, and leaves rows that nobody owns then, and what goes with the cell.
+  /// Sets a value, but leaves the companions of the cell, and embedded rows that have lost their owner, as they are.
+  /// Returns false if there is no such row.
   func setOne(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
     isRecorded
       ? try setTold(value, at: position, ofRow: row) : try setAlone(value, at: position, ofRow: row)
   }
 
-  /// The same, and tells it to the recorder.
+  /// Sets a value like `setOne`, and reports the change to the recorder.
   private func setTold(_ value: Value, at position: Int, ofRow row: UInt64) throws(StorageError) -> Bool {
     let column = schema.columns[position]
     guard let old = try self.value(column, ofRow: row) else { return false }
@@ -31,13 +32,13 @@ extension TableWriter {
     return true
   }
 
-  /// Sets a value that was told, or will be, as another change.
+  /// Sets a value without reporting it, because it was or will be reported as another change.
   ///
-  /// - Parameter isNew: as of `change`.
+  /// - Parameter isNew: see `change`.
   func setAlone(
     _ value: Value, at position: Int, ofRow row: UInt64, isNew: Bool = true
   ) throws(StorageError) -> Bool {
-    // Most often one value among others is replaced: then the column itself is not copied.
+    // In most cases only the value's bytes are replaced. Then the column itself is not copied.
     let form = forms[position]
     if form.isPlain, form.acceptsOne(value), try replace(value, form, ofRow: row) { return true }
     precondition(
@@ -47,22 +48,23 @@ extension TableWriter {
     return try change(value, schema.columns[position], ofRow: row, isNew: isNew)
   }
 
-  /// Sets a value without telling it, and leaves rows that nobody owns then; false where there is no such row.
+  /// Sets a value without reporting it, and leaves embedded rows that have lost their owner. Returns false if there is
+  /// no such row.
   func setUntold(_ value: Value, _ column: Column, ofRow row: UInt64) throws(StorageError) -> Bool {
     let form = ColumnForm(column)
     if form.isPlain, try replace(value, form, ofRow: row) { return true }
     return try change(value, column, ofRow: row, isNew: false)
   }
 
-  /// Sets a value, with all that changes with it.
+  /// Sets a value, and changes the index, the links and what else depends on it.
   ///
-  /// - Parameter isNew: lists and maps that stand in a mixed value are others than those that stood there, and get ids of their
-  ///   own.
+  /// - Parameter isNew: whether the lists and maps in a mixed value are new ones, which get ids. Otherwise they have
+  ///   their ids already.
   private func change(
     _ value: Value, _ column: Column, ofRow row: UInt64, isNew: Bool
   ) throws(StorageError) -> Bool {
     guard let old = try self.value(column, ofRow: row) else { return false }
-    // Lists and maps that change places may be equal.
+    // Lists and maps that only change places may be equal.
     guard old != value || (!isNew && column.type == .mixed) else { return true }
     let value = isNew ? nestedIDs.identify(value, of: column) : value
     if column.index == .unique { try checkUnique(value, column, nil) }

@@ -1,27 +1,28 @@
 /// Changes of elements of sets, and of entries of maps. Each costs O(log n) in their number.
 ///
-/// - Precondition: of all, the column at the position of the schema is one of sets, or of maps.
+/// - Precondition: for all functions, the column at the position in the schema is a column of sets, or of maps.
 extension TableWriter {
-  /// The set or map of a row, to be read or changed; nil where there is no such row.
+  /// The set or map of a row, to be read or changed; nil if there is no such row.
   func sorted(_ position: Int, ofRow row: UInt64) throws(StorageError) -> OpenSorted? {
     let place = CellPlace(row: row, column: forms[position].id)
     if nested.isAny { try closeNested(at: place) }
     return try sorted(position, at: place)
   }
 
-  /// The set or map of a row, though the transaction may hold a newer form of one of its values as an open mixed value.
+  /// The set or map of a row. It may lack the newest form of one value, if the transaction has that as an open mixed
+  /// value.
   private func sorted(_ position: Int, at place: CellPlace) throws(StorageError) -> OpenSorted? {
     if let open = sorted.find(place) { return open }
     return try openSorted(schema.columns[position], at: place)
   }
 
-  /// How many elements a set has, or keys a map; nil where there is no such row.
+  /// The number of elements of a set, or of keys of a map; nil if there is no such row.
   func sortedCount(_ position: Int, ofRow row: UInt64) throws(StorageError) -> Int? {
     let place = CellPlace(row: row, column: forms[position].id)
     return try sorted(position, at: place)?.count()
   }
 
-  /// The value of a key of a map; nil where there is none, or no such row.
+  /// The value of a key of a map; nil if there is no such key, or no such row.
   func value(forKey key: String, ofMap position: Int, ofRow row: UInt64) throws(StorageError) -> Value? {
     let place = CellPlace(row: row, column: forms[position].id)
     if nested.isAny, let open = nested.find(place), open.part == .key(key) { return open.value }
@@ -43,7 +44,8 @@ extension TableWriter {
     return open
   }
 
-  /// Adds the elements that no element of a set is equal to; answers how many, or nil where there is no such row.
+  /// Adds those elements to a set to which no element of the set is equal. Returns their number; nil if there is no
+  /// such row.
   func insert(
     _ elements: [Value], intoSet position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Int? {
@@ -63,7 +65,7 @@ extension TableWriter {
     CellPlace(row: row, column: open.column.id)
   }
 
-  /// Removes elements of a set; answers how many of them were equal to one, or nil where there is no such row.
+  /// Removes elements of a set. Returns how many of them the set had; nil if there is no such row.
   func remove(_ elements: [Value], fromSet position: Int, ofRow row: UInt64) throws(StorageError) -> Int? {
     guard let set = try sorted(position, ofRow: row) else { return nil }
     var removed: [Value] = []
@@ -84,11 +86,11 @@ extension TableWriter {
     return removed.count
   }
 
-  /// Sets the value of a key of a map; false where there is no such row.
+  /// Sets the value of a key of a map. Returns false if there is no such row.
   func setValue(
     _ value: Value, forKey key: String, ofMap position: Int, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
-    // This may close the map.
+    // This may close the map, so the map is opened afterwards.
     if let companions = companions(of: position) { try forgetAbsentLink(key, companions, row) }
     guard let map = try sorted(position, ofRow: row) else { return false }
     check(value, map.column, .map)
@@ -108,9 +110,9 @@ extension TableWriter {
     return true
   }
 
-  /// Removes a key of a map; answers whether it was there, or nil where there is no such row.
+  /// Removes a key of a map. Returns whether the map had it; nil if there is no such row.
   func removeValue(forKey key: String, ofMap position: Int, ofRow row: UInt64) throws(StorageError) -> Bool? {
-    // This may close the map.
+    // This may close the map, so the map is opened afterwards.
     if let companions = companions(of: position) { try forgetAbsentLink(key, companions, row) }
     guard let map = try sorted(position, ofRow: row) else { return nil }
     precondition(map.column.collection == .map, "\(schema.name).\(map.column.name) is no map")
@@ -128,8 +130,10 @@ extension TableWriter {
     return old != nil
   }
 
-  /// Takes the links to some rows of a table out of a set or map of links, each as often as it is there; answers false where it
-  /// has other links to them than `known`.
+  /// Removes the links to some rows of a table from a set or map of links.
+  ///
+  /// - Parameter known: the number of links that the set or map has to each of the rows.
+  /// - Returns: false if it has other numbers of links to these rows, or if there is no such row.
   func removeLinks(
     _ known: [LinkTarget: UInt64], fromSorted column: Column, ofRow row: UInt64
   ) throws(StorageError) -> Bool {
@@ -147,7 +151,7 @@ extension TableWriter {
     return true
   }
 
-  /// What is told of links that are taken out of a set or a map.
+  /// The changes to report, with what was there before, if links are removed from a set or a map.
   private func unlinks(
     _ open: OpenSorted, _ targets: Set<LinkTarget>, _ row: UInt64
   ) throws(StorageError) -> [(kind: RowChange.Kind, before: RecordedChange.Before)] {

@@ -1,31 +1,31 @@
-/// A table being changed: its rows, its indexes, and the links from and to its rows, which it keeps in step.
+/// The writer of a table in a transaction. It changes the rows, and keeps the indexes and the links in step with them.
 ///
-/// Rows that are added collect in a buffer, and entries of indexes in runs; both are put into their trees before the
+/// New rows are collected in a buffer, and new index entries in runs. The writer puts both into their trees before the
 /// table is read, and before the transaction commits.
 final class TableWriter {
   @exclusivity(unchecked) private(set) var schema: TableSchema
-  /// Of its columns, by their position.
+  /// The forms of the columns, by the position of the column in the schema.
   @exclusivity(unchecked) private(set) var forms: [ColumnForm]
-  /// All but what is in the buffers.
+  /// The root of the table. It lacks what is still in the buffer, in runs and in open collections.
   @exclusivity(unchecked) var root: TableRoot
   @exclusivity(unchecked) private var stored: TableRoot
-  /// The cluster a value was replaced in last, while the tree of clusters is as it was then: who changes many rows does
-  /// so in their order most often.
+  /// The cluster in which a value was replaced last; nil if the tree of clusters has changed since. It is kept because
+  /// programs that change many rows mostly do so in the order of their keys.
   @exclusivity(unchecked) var lastChanged: ClusterChange.OwnCluster?
   private(set) var schemaChanged: Bool
   let editor: NodeEditor
-  // They have this, and are kept by the transaction: nothing is asked of a writer whose transaction has ended.
+  // It is not counted, because the tables own this writer. No writer is used after its transaction has ended.
   private let openTables: UncountedReference<OpenTables>
   var tables: OpenTables { openTables.counted }
   @exclusivity(unchecked) private(set) var isHidden: Bool
-  /// Rows from this key on were not told to a recorder yet.
+  /// The first key whose row has not been reported to the recorder yet.
   @exclusivity(unchecked) var toldRows: UInt64
   var hasRecorder: Bool { openTables.use { $0.recording != nil } }
-  /// Changes are applied that were recorded: what follows from one of them is among the others.
+  /// Whether recorded changes are being applied. Then no change derives others, because the record has them, too.
   var isReplaying: Bool { openTables.use { $0.replay != nil } }
 
   @exclusivity(unchecked) var buffer: AppendBuffer?
-  /// The buffer's node stands in the tree already.
+  /// Whether the node of the buffer is in the tree already.
   private var bufferIsInTree = false
   @exclusivity(unchecked) private(set) var isInserting = false
   @exclusivity(unchecked) var lists = OpenCollections<OpenList>()
@@ -35,22 +35,22 @@ final class TableWriter {
   let nestedIDs: NestedIDs
   /// The first id that the transaction gives to a list or map in a mixed value.
   private var firstNestedID: UInt64
-  /// Clusters written and not in the tree yet: they come after all that are.
+  /// The clusters that are written but not in the tree yet. They come after all clusters of the tree.
   @exclusivity(unchecked) var full: [KeyedChild] = []
   @exclusivity(unchecked) var indexes: [IndexWriter] = []
   @exclusivity(unchecked) private var primaryKey: Column?
   let links: LinkIndexWriter
   let absentLinks: AbsentLinkIndexWriter
   @exclusivity(unchecked) private(set) var hasCompanions: Bool
-  /// The primary key of the row that was made last, until links to it that wait are looked for.
+  /// The primary key of the row that was made last, until the absent links to that row are looked up.
   var madeKey: Value?
-  /// Who changes cells changes what goes with them, too.
+  /// Whether a change of a cell leaves its companions as they are, because the caller changes them itself.
   var areCompanionsKept = false
   let dictionaries: DictionaryWriters
-  /// Rows of a cluster.
+  /// The greatest number of rows to which a cluster grows when rows are added.
   private(set) var rowLimit: Int
-  /// Rows that come after the last cluster stand apart until they are so many, so that who adds few at a time does not write
-  /// those before them anew each time.
+  /// The number of rows from which on a tail is joined with the cluster before it. Fewer rows stay in a cluster of
+  /// their own, so that a program that adds few rows at a time does not rewrite the rows before them each time.
   private var tailRows: Int { max(1, rowLimit / 8) }
 
   init(schema: TableSchema, root: TableRoot, isNew: Bool, tables: OpenTables) {
@@ -85,12 +85,12 @@ final class TableWriter {
     }
   }
 
-  /// What a change that was interrupted half-way has left is not looked at any more.
+  /// Throws the error that interrupted a change halfway, so that nothing reads or changes the incomplete table.
   func checkWhole() throws(StorageError) {
     if openTables.use({ $0.failure != nil }), let failure = tables.failure { throw failure }
   }
 
-  /// The table as changed so far, all of it in its trees.
+  /// Puts everything into the trees. Returns the root of the table as changed so far.
   func flushed() throws(StorageError) -> TableRoot {
     try flushRows()
     for index in indexes {
@@ -100,7 +100,7 @@ final class TableWriter {
     try links.flush()
     root.links = links.root
     root.absentLinks = absentLinks.root
-    // What a cancelled transaction gave is noted with what another one gives.
+    // The ids that a cancelled transaction gave are stored only when this transaction gives ids, too.
     if nestedIDs.next != firstNestedID { root.nextNested = nestedIDs.next }
     root.nextNested = max(root.nextNested, nestedIDs.kept)
     guard root.nextNested <= TableRoot.maximumNested else {
@@ -109,19 +109,19 @@ final class TableWriter {
     return root
   }
 
-  /// The table as it is to be stored; nil where nothing changed.
+  /// The root to store; nil if the table has not changed.
   func changedRoot() throws(StorageError) -> TableRoot? {
     let root = try flushed()
     guard (root.rows == 0) == root.clusters.isNull else { throw editor.store.corrupted(.rows, root.clusters) }
     return root == stored ? nil : root
   }
 
-  /// Rows that the table has more than where the transaction began; once all are in its trees.
+  /// The number of rows by which the table has grown in the transaction. It is negative if the table has shrunk.
   var addedRows: Int { Int(clamping: root.rows) - Int(clamping: stored.rows) }
 
-  /// The transaction was committed: goes on from what it wrote.
+  /// Prepares for the next transaction after a commit. `named` returns the ref that a node has in the file.
   func settle(_ named: (Ref) -> Ref) {
-    // What else holds its lists lets go of them, so that they are changed in place.
+    // The other owners of the root's lists release them here, so that `changeRefs` changes the lists in place.
     stored = TableRoot()
     dictionaries.settle(ColumnTrees())
     root.changeRefs(named)
@@ -139,14 +139,14 @@ final class TableWriter {
 
   // MARK: - Adding
 
-  /// Adds a row; answers its key.
+  /// Adds a row. Returns its key.
   func insert(_ fill: (inout NewRow) throws(StorageError) -> Void) throws(StorageError) -> UInt64 {
     try insert(root.nextKey, fill)
   }
 
-  /// Adds a row of a key.
+  /// Adds a row with a key.
   ///
-  /// - Precondition: the key is none of those that were given.
+  /// - Precondition: the key was not given yet: it is at least `root.nextKey`.
   @inline(__always)
   func insert(
     _ key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
@@ -157,7 +157,7 @@ final class TableWriter {
     return key
   }
 
-  /// The same, and leaves the links to it that wait where they are.
+  /// Adds a row with a key, but does not resolve the absent links to it.
   @inline(__always)
   private func insertAlone(
     _ key: UInt64, _ fill: (inout NewRow) throws(StorageError) -> Void
@@ -215,7 +215,7 @@ final class TableWriter {
 
   private func checkUnique(_ buffer: AppendBuffer) throws(StorageError) {
     for slot in buffer.watched.indices where buffer.watched[slot].isUnique {
-      // Nearly always there is none.
+      // In nearly all cases no row has the value, and this test finds that out.
       let mayContain = try buffer.watched[slot].writer?.use { (index) throws(StorageError) in
         try index.mayContain(buffer.watched[slot].value)
       }
@@ -224,12 +224,12 @@ final class TableWriter {
     }
   }
 
-  /// `buffer` holds rows that are in no tree.
+  /// Throws `.duplicateKey` if a row has the value. `buffer` may hold rows that are in no tree yet.
   func checkUnique(_ value: Value, _ column: Column, _ buffer: AppendBuffer?) throws(StorageError) {
     guard let index = index(of: column), try index.mayContain(value) else { return }
     let encoded = IndexKey.encode(value, of: column)
     if IndexKey.isCut(encoded, of: column) {
-      // Other texts may share what stands of this one.
+      // The index has only a part of this value, which other values may share, so the rows' values are compared.
       try index.flush()
       try appendFull()
       var isTaken = false
@@ -250,7 +250,7 @@ final class TableWriter {
     precondition(!isInserting, "table \(schema.name): it is used while a row is made")
   }
 
-  /// The buffer that rows are added to, with room for one.
+  /// The buffer to which rows are added. It has room for another row.
   @inline(__always)
   private func bufferWithRoom() throws(StorageError) -> UncountedReference<AppendBuffer> {
     if let buffer { return UncountedReference(buffer) }
@@ -260,7 +260,7 @@ final class TableWriter {
   @inline(never)
   private func makeBuffer() throws(StorageError) -> AppendBuffer {
     try editor.checkRoom(for: 1 << 20)
-    // The buffer may take over the cluster that they stand in.
+    // The new buffer may take over the cluster that has the cells of open collections.
     try forgetCollections()
     var (made, isTail): (AppendBuffer?, Bool) = (nil, false)
     if full.isEmpty, !root.clusters.isNull {
@@ -287,7 +287,7 @@ final class TableWriter {
     return buffer
   }
 
-  /// A cluster whose node is longer gets no more rows.
+  /// A cluster whose node has this length or more gets no more rows.
   private static let longestGrowing = Ref.maximumLength / 4
 
   private func buffer(of cluster: Ref) throws(StorageError) -> AppendBuffer {
@@ -305,9 +305,9 @@ final class TableWriter {
     if let buffer, buffer.isFull { try finishBuffer() }
   }
 
-  /// Joins the rows of the tail with those of the cluster before it; where that has no room for them it is complete.
+  /// Joins the rows of the tail with those of the cluster before it. If that has no room for them, it is finished.
   private func join(_ tail: AppendBuffer) throws(StorageError) {
-    // The buffer takes over the cluster that they may stand in.
+    // The buffer takes over a cluster that may have the cells of open collections.
     try forgetCollections()
     guard let last = try clusterBefore(tail) else { return }
     let complete = try buffer(of: last)
@@ -327,7 +327,7 @@ final class TableWriter {
     bufferIsInTree = true
   }
 
-  /// Rows are no more added to a cluster that is in the tree.
+  /// Writes a cluster of the tree in its final form, because it gets no more rows.
   private func finish(_ complete: AppendBuffer) throws(StorageError) {
     let old = complete.node
     try complete.encode()
@@ -336,7 +336,7 @@ final class TableWriter {
     if cluster.ref != old { try replaceCluster(old, with: cluster) }
   }
 
-  /// The last cluster that is not the tail; nil where there is none, or it gets no more rows.
+  /// The cluster before the tail; nil if there is none, or if it gets no more rows.
   private func clusterBefore(_ tail: AppendBuffer) throws(StorageError) -> Ref? {
     guard full.isEmpty, !root.clusters.isNull, tail.keys[0] > 0 else { return nil }
     let access = editor.access()
@@ -368,7 +368,7 @@ final class TableWriter {
   private func replaceCluster(_ old: Ref, with cluster: KeyedChild) throws(StorageError) {
     clusters = try KeyedTree.update(cluster.leastKey, in: root.clusters, editor: editor) {
       (leaf) throws(StorageError) in
-      // Only a forged branch leads elsewhere.
+      // Only a forged branch leads to another leaf.
       guard leaf == old else { throw editor.store.corrupted(.keyOrder, leaf) }
       return .one(cluster)
     }
@@ -376,7 +376,7 @@ final class TableWriter {
 
   func appendFull() throws(StorageError) {
     guard !full.isEmpty else { return }
-    // A cluster that is in the tree stays in memory: open collections know the trees that it names.
+    // The cluster that is in the tree stays in memory, because open collections know the trees that it names.
     var first = 0
     if !root.clusters.isNull, !root.clusters.isKeyedBranch {
       first = 1
@@ -386,7 +386,7 @@ final class TableWriter {
         KeyedChild(leastKey: only.firstKey, rows: UInt64(only.rows), ref: root.clusters), at: 0)
       clusters = .null
     }
-    // What the buffer may still write anew stays in memory.
+    // The buffer's cluster stays in memory, because the buffer may write it again.
     let complete = full.last?.ref == buffer?.node ? full.count - 1 : full.count
     if first < complete {
       let refs = try editor.spillIfLarge(full[first..<complete].map { $0.ref })
@@ -396,8 +396,8 @@ final class TableWriter {
     full = []
   }
 
-  /// Makes the entries of texts of rows in the buffer that were not made one by one: each text is in one place by then, and
-  /// what repeats may have a code.
+  /// Makes the index entries for the texts in the buffer that get none row by row. They are made this late because the
+  /// texts lie in one place by now, and texts that repeat may have a code.
   private func indexTexts(_ buffer: AppendBuffer) throws(StorageError) {
     guard !buffer.indexedLate.isEmpty else { return }
     let keys = buffer.takeUnindexed()
@@ -412,14 +412,14 @@ final class TableWriter {
     }
   }
 
-  /// Puts all rows into the tree; the buffer stays, for rows to come.
+  /// Puts all rows and the open collections into the tree. A buffer with few rows is kept for the next rows.
   func flushRows() throws(StorageError) {
     checkNotInserting()
     try storeCollections()
     try putRowsIntoTree()
   }
 
-  /// Puts all rows into the tree, and leaves open collections as they are: their rows stand in the tree already.
+  /// Puts all rows into the tree. Open collections stay as they are, because their rows are in the tree already.
   private func putRowsIntoTree() throws(StorageError) {
     checkNotInserting()
     try noteCreatedRows()
@@ -439,7 +439,7 @@ final class TableWriter {
     if let buffer, buffer.rows >= tailRows { self.buffer = nil }
   }
 
-  /// Puts all rows into the tree and forgets the buffer and the open collections: what they hold is about to change.
+  /// Puts all rows into the tree. Drops the buffer and the open collections, because what they hold will change.
   func dropBuffer() throws(StorageError) {
     try flushRows()
     buffer = nil
@@ -460,10 +460,10 @@ final class TableWriter {
     return try TableReading.contains(row, in: root.clusters, editor.access())
   }
 
-  /// The row with a value of the primary key; nil where there is none, or no primary key.
+  /// The key of the row with a value of the primary key; nil if there is no such row, or no primary key.
   func row(withPrimaryKey value: Value) throws(StorageError) -> UInt64? {
     guard let primaryKey, primaryKey.accepts(value), let index = index(of: primaryKey) else { return nil }
-    // Others may share what an index has of so long a text: these are read.
+    // The index may have only the beginning of so long a text, which other texts may share: rows are read, too.
     if case .string(let text) = value, text.utf8.count >= IndexKey.maximumText / 2 {
       return try IndexTree.row(with: value, of: primaryKey, table: flushed(), editor.access())
     }
@@ -474,10 +474,10 @@ final class TableWriter {
     if let open = nested.find(CellPlace(row: row, column: column.id)), open.part == nil {
       return open.value
     }
-    // Other columns have no part in open collections.
+    // Other columns have no open collections. An open mixed value of the cell was returned above.
     if column.isCollection { try storeCollections() }
     try putRowsIntoTree()
-    // The root itself is not handed on: a copy of it would count references.
+    // Only one ref of the root is passed on, because a copy of the root would count references.
     let dictionary = column.storage == .varying ? root.dictionaries[column.id] : .null
     return try TableReading.value(
       column, ofRow: row, in: root.clusters, dictionary: dictionary, editor.access())
@@ -485,8 +485,8 @@ final class TableWriter {
 
   // MARK: - Columns
 
-  /// Changes the schema, and what follows from it. Rows that wait to be put into the tree know columns by their position, so
-  /// they are put there before.
+  /// Changes the schema, and the properties that depend on it. Before that, it puts the rows of the buffer into the
+  /// tree, because the buffer knows columns by their position.
   func changeSchema(_ change: (inout TableSchema) -> Void) throws(StorageError) {
     try dropBuffer()
     change(&schema)

@@ -1,19 +1,20 @@
-/// The node a version starts from: facts of the whole database, and the roots of its trees.
+/// The root node of a version: facts about the whole database, and the roots of its trees.
 ///
-/// Body, after the refs of the trees that are not empty, in the order of their slots (FORMAT.md, "Root"):
+/// The body follows the refs of the trees that are not empty, which are in the order of their slots (FORMAT.md,
+/// "Root"):
 ///
 ///     offset  size  field
-///          0     4  slots          a bit for each tree that is there; others than those of `Slot` are unknown
+///          0     4  slots          a bit for each tree that is not empty; bits that `Slot` lacks are unknown
 ///          4     4  lastTable      the greatest id given to a table
-///          8     8  schemaVersion  the user's
+///          8     8  schemaVersion  the number that the program gave its schema
 package struct Catalogue: Equatable {
-  /// The trees a version may have. Stored on disk, never renumber.
+  /// The trees that a version may have. The numbers are stored in files, so they must never change.
   enum Slot: Int, CaseIterable {
     /// Table id → name and columns.
     case schema = 0
     /// Table id → the table's root.
     case tables = 1
-    /// Name → root of a named tree, without a ref while the tree is empty.
+    /// Name → root of a named tree. The value has no ref while the tree is empty.
     case namedTrees = 2
     /// See `NamedSlots`.
     case namedSlots = 3
@@ -43,17 +44,23 @@ package struct Catalogue: Equatable {
   /// See `NodeValidators`.
   static func isValid(_ view: NodeView) -> Bool {
     guard view.bodyLength >= Layout.size else { return false }
-    // Slots that are unknown have refs as well.
+    // Unknown slots have refs, too.
     return view.load(UInt32.self, at: Layout.slots).nonzeroBitCount == view.refCount
   }
 
-  /// - Throws: `.corrupted`; `.unknownFeature` where something that this version does not know must be known to read the file.
+  /// Reads the catalogue, and checks that this version of the library knows all named slots that it must know to read
+  /// the file.
+  ///
+  /// - Throws: `.corrupted`; `.unknownFeature` if the file has something that must be known to read it, and this
+  ///   version of the library does not know it.
   package init(_ root: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     try self.init(slotsOf: root, access)
     try NamedSlots.checkReadable(namedSlots, access)
   }
 
-  /// The same; the named slots are not looked at.
+  /// Reads the catalogue without a check of the named slots.
+  ///
+  /// - Throws: `.corrupted`; `.unknownFeature` if the catalogue has unknown slots.
   init(slotsOf root: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     guard !root.isNull else { return }
     let view = try access.node(root, .root)
@@ -75,7 +82,7 @@ package struct Catalogue: Equatable {
     }
   }
 
-  /// The same with other refs for the same trees.
+  /// Replaces the refs of all trees, for example after their nodes were moved. The content of the trees is the same.
   mutating func changeRefs(_ change: (Ref) -> Ref) {
     schema = change(schema)
     tables = change(tables)

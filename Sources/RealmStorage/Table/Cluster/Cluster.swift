@@ -1,20 +1,21 @@
-/// A collection of a cluster's row that stands in a tree.
+/// A collection that is a tree: the row of a cluster that has it, and the root of the tree.
 struct CollectionTree: Equatable {
-  /// The row's place in its cluster.
+  /// The position of the row in its cluster.
   var row: Int
-  /// The root of the tree.
+  /// The root of the tree of the collection.
   var ref: Ref
 }
 
-/// A cluster being changed: its columns stay packed until one of them is.
+/// A cluster in memory, for changes. A column stays packed until its values are changed.
 struct Cluster {
   var keys: [UInt64]
-  /// In the order of their ids.
+  /// The columns, in the order of their ids.
   private var columns: [(id: UInt16, column: PackedColumn)] = []
-  /// The collections that stand in trees, by column, in the order of their rows. Most clusters have none.
+  /// The collections that are trees, by column, and for each column in the order of their rows. Most clusters have
+  /// none.
   private var trees: [(id: UInt16, trees: [CollectionTree])] = []
 
-  /// A column as it stands in a cluster.
+  /// A column in the form in which a cluster's node stores it.
   enum PackedColumn {
     case fixed([FixedPart])
     case pieces([(firstRow: Int, ref: Ref)])
@@ -45,7 +46,13 @@ struct Cluster {
         offset: 0, length: data.count)
     }
 
-    /// The values at some places of those that stand in `bytes`, without nulls.
+    /// The part with the values of some rows only.
+    ///
+    /// - Parameters:
+    ///   - places: the positions of these rows, in ascending order.
+    ///   - rows: the number of rows in `bytes`.
+    ///   - bytes: the stored values of all rows, without the bits that mark nulls.
+    /// - Precondition: the part has no nulls.
     fileprivate func kept(_ places: [UInt16], of rows: Int, in bytes: RawSpan) -> FixedPart {
       var part = self
       if encoding == .fixed {
@@ -59,14 +66,14 @@ struct Cluster {
     }
   }
 
-  /// What it was read from.
+  /// The node that the cluster was read from; null for a new cluster. Errors name it.
   private var source = Ref.null
 
   var rows: Int { keys.count }
 
   init() { keys = [] }
 
-  /// Without columns yet, of which there will be so many.
+  /// Makes a cluster without columns, with room for `count` of them.
   init(keys: [UInt64], columns count: Int) {
     self.keys = keys
     columns.reserveCapacity(count)
@@ -95,11 +102,15 @@ struct Cluster {
     }
   }
 
-  /// The rows of a cluster at some places, in order, with the columns of a schema. What has a fixed size is gathered where
-  /// it stands, without a copy of all of it; of a column with pieces all pieces are there, for the caller to cut.
+  /// Makes a cluster of some rows of another one, with the columns of a schema. Values of a fixed size and codes are
+  /// gathered directly from the node, without a copy of the whole column. A column with pieces keeps all of its pieces,
+  /// so the caller has to remove the values of the other rows from them. The trees of the other rows are freed.
   ///
-  /// - Parameter keys: of all rows of the cluster.
-  /// - Throws: `.corrupted` as `unpack` and `codes`.
+  /// - Parameters:
+  ///   - places: the positions of the rows in the node, in ascending order.
+  ///   - keys: the keys of all rows of the node.
+  /// - Throws: `.corrupted` if the stored columns are not of the schema's types, or if a code is too great for a
+  ///   dictionary.
   init(
     _ places: [UInt16], keys: [UInt64], of node: borrowing ClusterNode, at ref: Ref, _ schema: TableSchema,
     _ editor: NodeEditor
@@ -119,7 +130,7 @@ struct Cluster {
     }
   }
 
-  /// Takes over the trees of rows at some places, and frees the others.
+  /// Takes over the trees of the rows at `places`, and frees those of the other rows.
   private mutating func keep(
     _ places: [UInt16], of all: [CollectionTree], _ column: Column, _ editor: NodeEditor
   ) throws(StorageError) {
@@ -135,7 +146,7 @@ struct Cluster {
     setTrees(kept, of: column)
   }
 
-  /// What a column of fixed size, or codes, has at some places of a node.
+  /// The values or codes of a column without pieces, for the rows at some places of a node.
   private func gathered(
     _ places: [UInt16], of node: borrowing ClusterNode, _ descriptors: Range<Int>, _ column: Column,
     _ editor: NodeEditor
@@ -156,9 +167,9 @@ struct Cluster {
     return try checked(parts, isCode: isCode, editor)
   }
 
-  /// Where the column of an id is, or where it goes.
+  /// The index in `columns` of the column with an id, or the index at which it would be inserted.
   private func place(of id: UInt16) -> Int {
-    // They are read, and most often made, in their order.
+    // Columns are read, and most often added, in the order of their ids.
     if columns.last.map({ $0.id < id }) ?? true { return columns.count }
     var (low, high) = (0, columns.count)
     while low < high {
@@ -173,10 +184,10 @@ struct Cluster {
     return place < columns.count && columns[place].id == id ? columns[place].column : nil
   }
 
-  /// Takes a column away. Its pieces and trees are the caller's to free.
+  /// Removes a column. The caller has to free its pieces and trees.
   mutating func remove(_ column: Column) { _ = remove(column.id) }
 
-  /// Takes the column of an id away; answers its pieces and trees, which are the caller's to free.
+  /// Removes the column with an id. Returns its pieces and trees, which the caller has to free.
   mutating func remove(_ id: UInt16) -> [Ref] {
     var refs = trees.first { $0.id == id }?.trees.map(\.ref) ?? []
     if case .pieces(let pieces) = column(id) { refs += pieces.map(\.ref) }
@@ -198,7 +209,7 @@ struct Cluster {
 
   /// The values of a fixed-size column, unpacked.
   ///
-  /// - Throws: `.corrupted` where they are not of the column's type.
+  /// - Throws: `.corrupted` if they are not of the column's type.
   func unpack(_ column: Column, _ editor: NodeEditor) throws(StorageError) -> FixedBuffer {
     guard let stored = self.column(column.id) else { return FixedBuffer(absent: column, rows: rows) }
     guard case .fixed(let parts) = stored, FixedBuffer.isForm(parts, of: column) else {
@@ -211,7 +222,8 @@ struct Cluster {
     set(.fixed(buffer.packed()), of: column.id)
   }
 
-  /// Whether it has the column, which else was added later: then its rows have the column's absent value.
+  /// Whether the cluster has the column. If not, the column was added after the cluster was written, and the rows have
+  /// the column's absent value.
   func has(_ column: Column) -> Bool { self.column(column.id) != nil }
 
   // MARK: - Columns of varying size
@@ -234,7 +246,8 @@ struct Cluster {
     if !changed.isEmpty { trees.append((column.id, changed)) }
   }
 
-  /// Names the tree of a row's collection, or nil for one that is no tree; answers the tree it had before.
+  /// Sets the tree of a row's collection; nil means that the collection is not a tree. Returns the tree that the row
+  /// had before.
   mutating func setTree(_ ref: Ref?, _ row: Int, of column: Column) -> Ref? {
     var all = trees(column)
     let place = all.firstIndex { $0.row >= row } ?? all.count
@@ -245,7 +258,8 @@ struct Cluster {
     return old
   }
 
-  /// Forgets a row that is taken away: those behind it move up. Answers the tree that the row had.
+  /// Updates the trees for the removal of a row: the positions of the rows after it decrease by one. Returns the tree
+  /// that the row had.
   mutating func removeTree(_ row: Int, of column: Column) -> Ref? {
     let old = setTree(nil, row, of: column)
     let all = trees(column)
@@ -256,9 +270,9 @@ struct Cluster {
     return old
   }
 
-  /// The codes of a column whose values stand in its dictionary; nil for any other.
+  /// The codes of a column whose values are in its dictionary; nil for any other column.
   ///
-  /// - Throws: `.corrupted` where no dictionary has so many.
+  /// - Throws: `.corrupted` if a code is too great for a dictionary.
   func codes(_ column: Column, _ editor: NodeEditor) throws(StorageError) -> FixedBuffer? {
     guard column.storage == .varying, case .fixed(let parts) = self.column(column.id),
       parts[0].encoding == .codes
@@ -270,9 +284,11 @@ struct Cluster {
     return codes
   }
 
-  /// The column with some of its rows only, at places in order, where it has no pieces; nil where it has.
+  /// The column with the values of some rows only; nil if the column has pieces.
   ///
-  /// - Throws: `.corrupted` as `unpack` and `codes`.
+  /// - Parameter places: the positions of these rows, in ascending order.
+  /// - Throws: `.corrupted` if the stored column is not of the type of `column`, or if a code is too great for a
+  ///   dictionary.
   func kept(_ places: [UInt16], of column: Column, _ editor: NodeEditor) throws(StorageError) -> PackedColumn?
   {
     guard case .fixed(let parts) = self.column(column.id) else {
@@ -287,7 +303,8 @@ struct Cluster {
     return try checked(made, isCode: isCode, editor)
   }
 
-  /// Whether a column's parts are codes; else they are numbers of its form.
+  /// Whether the parts of a column are codes. If not, they are values of fixed size in the form that the column's type
+  /// has.
   private func isCode(_ parts: [FixedPart], of column: Column, _ editor: NodeEditor) throws(StorageError)
     -> Bool
   {
@@ -298,7 +315,7 @@ struct Cluster {
     return isCode
   }
 
-  /// What is kept of a column with nulls.
+  /// The values that are kept of a column with nulls, which has to be unpacked for it.
   private func unpacked(
     _ parts: [FixedPart], keeping places: [UInt16], of rows: Int, _ column: Column, isCode: Bool,
     _ editor: NodeEditor
@@ -310,14 +327,14 @@ struct Cluster {
     return .fixed(isCode ? [values.packedCodes()] : values.packed())
   }
 
-  /// What was gathered, where it is what it should be.
+  /// The gathered parts as a column, after a check of their bounds and codes.
   private func checked(
     _ made: [FixedPart], isCode: Bool, _ editor: NodeEditor
   ) throws(StorageError) -> PackedColumn {
     if isCode, made[0].greatest >= Int64(ColumnDictionary.maximumCount) {
       throw editor.store.corrupted(.code, source)
     }
-    // Only numbers that were forged run over.
+    // The bounds can only be in the wrong order if an addition overflowed, which needs forged numbers.
     guard made.allSatisfy({ $0.least <= $0.greatest }) else {
       throw editor.store.corrupted(.structure, source)
     }
@@ -331,7 +348,7 @@ struct Cluster {
 
   // MARK: - Writing
 
-  /// Bytes of the node, about.
+  /// The approximate size of the node in bytes.
   func nodeBytes(_ refWidth: RefWidth) -> Int {
     let treeBytes = trees.reduce(0) { $0 + $1.trees.count * (refWidth.bytes + 2) }
     return columns.reduce(8 * rows + treeBytes) { sum, named in

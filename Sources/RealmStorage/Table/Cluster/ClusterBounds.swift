@@ -1,6 +1,6 @@
 extension ClusterNode {
-  /// Whether the descriptors tell the nulls, and the bounds that scans rely on, as the values have them, and whether
-  /// nanoseconds are in their range.
+  /// Whether the descriptors have the right numbers of nulls, whether the values are in the bounds that scans rely on,
+  /// and whether nanoseconds are in their range.
   func tellsBoundsRight() -> Bool {
     for index in 0..<columnCount {
       let descriptor = descriptor(index)

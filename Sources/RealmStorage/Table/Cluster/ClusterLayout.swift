@@ -1,13 +1,13 @@
-/// Where everything stands in a cluster's node that is to be made: what descriptors tell of all columns is known before any
-/// of them is packed, so that each is packed where it stands.
+/// The layout of a cluster's node that is to be made. The descriptors of all columns are known before any column is
+/// packed, so each column is packed directly into the node.
 struct ClusterLayout {
-  /// In the order of the columns' ids; offsets count from the end of the last descriptor.
+  /// The descriptors, in the order of the columns' ids. Their offsets count from the end of the last descriptor.
   private(set) var descriptors: [ClusterNode.Descriptor] = []
-  /// The pieces and trees of all columns, in their order.
+  /// The pieces and trees of all columns, in the order of the columns.
   private var pieces: [(firstRow: Int, ref: Ref)] = []
   private var length = 0
 
-  /// Begins a node, in the room of the one before: of rows with these keys.
+  /// Begins a node of rows with these keys. It reuses the memory of the node before.
   mutating func begin(_ keys: [UInt64]) {
     precondition(!keys.isEmpty && keys.count <= ClusterNode.maximumRows, "a cluster holds 1 to 512 rows")
     descriptors.removeAll(keepingCapacity: true)
@@ -17,10 +17,10 @@ struct ClusterLayout {
     add(FixedBuffer.describe(keys.map { Int64(bitPattern: $0) }, [], as: ClusterNode.keyColumn))
   }
 
-  /// The place of the first column's descriptor, behind that of the keys.
+  /// The place of the first column's descriptor, which follows that of the keys if there is one.
   var firstColumn: Int { descriptors.first?.column == ClusterNode.keyColumn ? 1 : 0 }
 
-  /// Adds a column, or what else is told of the column that was added last.
+  /// Adds a column, or a further descriptor of the column that was added last.
   mutating func add(_ descriptor: ClusterNode.Descriptor) {
     var descriptor = descriptor
     descriptor.offset = length
@@ -28,12 +28,12 @@ struct ClusterLayout {
     descriptors.append(descriptor)
   }
 
-  /// Adds a column of varying size, whose pieces `body` adds to a list.
+  /// Adds a column of varying size. `body` appends its pieces to the list that it gets.
   mutating func addPieces(of column: UInt16, _ body: (inout [(firstRow: Int, ref: Ref)]) -> Void) {
     addRefs(of: column, .pieces, body)
   }
 
-  /// Adds the trees of collections of the column that was added last, where there are any.
+  /// Adds the trees of the column that was added last, if there are any.
   mutating func addTrees(of column: UInt16, _ trees: [CollectionTree]) {
     guard !trees.isEmpty else { return }
     addRefs(of: column, .trees) { refs in
@@ -52,7 +52,7 @@ struct ClusterLayout {
         greatest: Int64(pieces.count - first), offset: 0, length: 2 * (pieces.count - first)))
   }
 
-  /// Makes the node, with its keys and pieces; the data of all other columns are for the caller to pack.
+  /// Makes the node, with its keys, pieces and trees. The caller packs the data of all other columns.
   @_lifetime(borrow arena)
   func make(_ keys: [UInt64], in arena: NodeArena) -> NodeWriter {
     typealias Layout = ClusterNode.Layout
@@ -91,7 +91,7 @@ struct ClusterLayout {
     return node
   }
 
-  /// Where a column's data go in the node's body.
+  /// The offset in the node's body of the data of the descriptor at `place`.
   func offset(_ place: Int) -> Int { head + descriptors[place].offset }
 
   private var head: Int {

@@ -1,4 +1,4 @@
-/// The collections that stand in trees of their own.
+/// Collections that are trees.
 extension ClusterNode {
   /// The collections of a column that are trees.
   func trees(_ descriptor: Descriptor) -> [CollectionTree] {
@@ -7,10 +7,10 @@ extension ClusterNode {
     return trees
   }
 
-  /// The descriptor of the trees of a column of collections; nil where none of its collections is a tree.
+  /// The descriptor of the trees of a column of collections; nil if none of its collections is a tree.
   func trees(of column: UInt16) -> Descriptor? { find(column, .trees, or: .trees) }
 
-  /// The ref's place of the tree of a row's collection; nil where the row has none.
+  /// The place among the node's refs of the tree of a row's collection; nil if the collection is not a tree.
   func placeOfTree(_ descriptor: Descriptor, _ row: Int) -> Int? {
     var (low, high) = (0, Int(descriptor.greatest))
     while low < high {
@@ -21,7 +21,7 @@ extension ClusterNode {
     return Int(descriptor.least) + low
   }
 
-  /// The tree of a row's collection; nil where it has none.
+  /// The tree of a row's collection; nil if the collection is not a tree.
   @inline(never)
   func tree(of column: UInt16, _ row: Int) -> Ref? {
     guard let descriptor = trees(of: column), let place = placeOfTree(descriptor, row) else { return nil }

@@ -1,32 +1,34 @@
-/// A leaf of a table: up to 512 rows, with all of their fixed-size columns. Of the others it has the refs of the pieces
-/// that hold the values, or codes of values that stand in the column's dictionary. A column that a cluster lacks was
-/// added later: its rows have the default.
+/// A leaf of a table: up to 512 rows, with the values of all of their fixed-size columns. For each other column the
+/// node has the refs of the pieces that hold the values, or codes of values in the column's dictionary. If a cluster
+/// lacks a column, the column was added later, and the cluster's rows have the default.
 ///
-/// Body, after the refs of the pieces, column by column (FORMAT.md, "Cluster"):
+/// The body follows the refs of the pieces, which are in the order of the columns (FORMAT.md, "Cluster"):
 ///
 ///     offset  size  field
 ///          0     2  rows         at least 1
 ///          2     2  columnCount
 ///          4     4  zero
 ///          8     8  firstKey
-///         16  32·n  descriptors  by column id; 0 is the keys, absent while they run on without a gap
-///             ...   data         of the columns, where their descriptors say
+///         16  32·n  descriptors  by column id; column 0 is the keys, and is absent if they have no gaps
+///             ...   data         the data of the columns, at the offsets in their descriptors
 ///
-/// A descriptor, which also tells what scans may skip:
+/// A descriptor has this form. Scans also use its bounds to skip clusters.
 ///
 ///          0     2  column
 ///          2     1  encoding     1 integers, 2 nanoseconds, 3 fixed bytes, 4 pieces, 5 codes, 6 trees
-///          3     1  width        1, 2, 5: bits of each; 3: bytes of each; 4, 6: zero
+///          3     1  width        1, 2, 5: bits of each value; 3: bytes of each value; 4, 6: zero
 ///          4     2  nullCount
 ///          6     2  zero
-///          8     8  least        1, 2, 5: of all values that are not null, the base of the packing; 4, 6: the first ref
-///         16     8  greatest     1, 2, 5: of the same; 4: how many pieces; 6: how many trees
-///         24     4  offset       of the data, in the body
-///         28     4  length       of the data
+///          8     8  least        1, 2, 5: the least value not null, the base of the packing; 4, 6: the first ref
+///         16     8  greatest     1, 2, 5: the greatest value not null; 4: the number of pieces; 6: of trees
+///         24     4  offset       the start of the data in the body
+///         28     4  length       the bytes of the data
 ///
-/// Data is a bit for each row that is null, lowest first, unless none or all are; then the values of all rows. Nulls
-/// are stored as the least value. Where all are null there is no data. Of pieces it is the first row of each, 2 bytes. Of
-/// trees it is the row of each, 2 bytes: the collection of that row stands in the tree.
+/// The data of values begin with a bit for each row, the lowest bit first, that is set if the row is null. These bits
+/// are absent if no row or each row is null. Then there are the values of all rows; for null rows, integers have the
+/// least value and fixed bytes are zero. If all rows are null there are no data. The data of pieces are the first row
+/// of each piece, in 2 bytes. The data of trees are the row of each tree, in 2 bytes: the collection of that row is in
+/// the tree.
 struct ClusterNode: ~Escapable, BitwiseCopyable {
   enum Layout {
     static let rows = 0
@@ -44,19 +46,19 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     case nanoseconds = 2
     case fixed = 3
     case pieces = 4
-    /// Integers that are codes of the column's dictionary.
+    /// Integers, each of which is the code of a value in the column's dictionary.
     case codes = 5
-    /// The trees of collections that do not stand in the pieces of their column.
+    /// The trees of the collections that are too large for the pieces of their column.
     case trees = 6
 
-    /// Its data are row numbers of 2 bytes, one for each of some refs that follow each other.
+    /// Whether the data are row numbers of 2 bytes, one for each of several consecutive refs.
     var hasRefs: Bool { self == .pieces || self == .trees }
   }
 
   let view: NodeView
   private let rowCount: UInt16
   private let descriptorCount: UInt16
-  /// Whether the keys stand in the first column, since they do not run on.
+  /// Whether the first descriptor is that of the keys. The keys are stored only if they have gaps.
   private let hasKeys: Bool
 
   @inline(__always)
@@ -75,7 +77,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     hasKeys = descriptorCount > 0 && view.load(UInt16.self, at: Layout.descriptors) == Self.keyColumn
   }
 
-  /// No rows, and no columns.
+  /// A cluster without rows and columns.
   @_lifetime(copy none)
   init(none: NodeView) {
     view = none
@@ -122,7 +124,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
   @inline(__always)
   func integers(of column: UInt16) -> Descriptor? { find(column, .integers, or: .integers) }
 
-  /// The descriptor of the nanoseconds of a column of dates. It is nil also where all nanoseconds are zero.
+  /// The descriptor of the nanoseconds of a column of dates. It is also nil if all nanoseconds are zero.
   @inline(__always)
   func nanoseconds(of column: UInt16) -> Descriptor? { find(column, .nanoseconds, or: .nanoseconds) }
 
@@ -162,7 +164,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     }
   }
 
-  /// The part of a column of strings or data, and its place among the descriptors.
+  /// The descriptor of the pieces or the codes of a column of strings or data, and its place among the descriptors.
   @inline(__always)
   func placeOfVarying(_ column: UInt16) -> (place: Int, Descriptor)? {
     guard let place = place(of: column, .pieces, or: .codes) else { return nil }
@@ -178,13 +180,14 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   @inline(__always)
   private func place(of column: UInt16, _ encoding: Encoding, or other: Encoding) -> Int? {
-    // Columns have the numbers from 1 on, so most stand where their number says.
+    // The ids of columns begin with 1, so most descriptors are at the place that the column's id gives.
     let guess = Int(column) &- (hasKeys ? 0 : 1)
     if guess >= 0, guess < columnCount, isDescriptor(guess, of: column, encoding, or: other) { return guess }
     return search(column, encoding, or: other)
   }
 
-  /// The places of all descriptors of a column: none where the cluster lacks it, two of dates with nanoseconds.
+  /// The places of all descriptors of a column. There are none if the cluster lacks the column, and two for dates with
+  /// nanoseconds and for collections with trees.
   func places(of column: UInt16) -> Range<Int> {
     var first = Int(column) &- (hasKeys ? 0 : 1)
     if first >= columnCount || id(first) != column {
@@ -224,7 +227,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   // MARK: - Keys
 
-  /// Each key is one more than the one before.
+  /// Whether each key is one more than the key before it.
   var isDense: Bool { !hasKeys }
 
   func key(_ row: Int) -> UInt64 {
@@ -249,7 +252,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     return row < rows && self.key(row) == key ? row : nil
   }
 
-  /// The first row whose key is not less.
+  /// The first row whose key is not less than `key`, or the number of rows if there is none.
   func lowerBound(_ key: UInt64) -> Int {
     var (low, high) = (0, rows)
     while low < high {
@@ -267,18 +270,18 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     return view.load(UInt8.self, at: descriptor.offset + row / 8) & (1 << UInt8(row % 8)) != 0
   }
 
-  /// Bytes of the bits that tell nulls.
+  /// The number of bytes of the bits that mark nulls.
   @inline(__always)
   func nullBytes(_ descriptor: Descriptor) -> Int {
     descriptor.nullCount == 0 || Int(descriptor.nullCount) == rows ? 0 : (rows + 7) / 8
   }
 
-  /// The values of a column, without the bits that tell nulls.
+  /// The bytes of a column's values, without the bits that mark nulls.
   @inline(__always)
   @_lifetime(copy self)
   func data(_ descriptor: Descriptor) -> RawSpan { part(descriptor).span }
 
-  /// The same, to be kept.
+  /// The bytes of a column's values, without the bits that mark nulls, in a form that can be stored.
   @inline(__always)
   @_lifetime(copy self)
   func part(_ descriptor: Descriptor) -> NodeBytes {
@@ -292,7 +295,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       &+ Int64(bitPattern: PackedIntegers.load(data(descriptor), row, width: Int(descriptor.width)))
   }
 
-  /// The numbers of all rows; of those that are null, any.
+  /// The numbers of all rows. The number of a row that is null can be any number.
   func integers(_ descriptor: Descriptor) -> [Int64] {
     PackedIntegers.unpack(
       data(descriptor), count: rows, width: Int(descriptor.width), base: descriptor.least)
@@ -300,16 +303,16 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
 
   /// The date of a row that is not null.
   ///
-  /// - Parameter descriptor: of its seconds.
+  /// - Parameter descriptor: the descriptor of the column's seconds.
   @inline(__always)
   func date(_ column: UInt16, _ descriptor: Descriptor, _ row: Int) -> Timestamp {
     let rest = nanoseconds(of: column).map { integer($0, row) } ?? 0
-    // What is out of range is found by the integrity check.
+    // The integrity check reports nanoseconds that are out of range.
     let nanoseconds = Timestamp.nanosecondRange.contains(rest) ? Int32(rest) : 0
     return Timestamp(seconds: integer(descriptor, row), nanoseconds: nanoseconds)
   }
 
-  /// Asks for the value of a row, or for what is likely read of its piece.
+  /// Prefetches the value of a row, or the bytes of its piece that a reader of the value is likely to read.
   @inline(__always)
   func prefetch(_ column: ColumnForm, _ row: Int, _ access: LentAccess) {
     switch column.kind {
@@ -326,18 +329,18 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     }
   }
 
-  /// About how many rows a column's pieces have.
+  /// The approximate number of rows in each piece of a column.
   @inline(__always)
   func rowsOfPiece(_ descriptor: Descriptor) -> Int {
-    // Most often there is one, and a division takes as long as all else.
+    // Most columns have one piece, and a division takes as long as the rest of the prefetch.
     descriptor.greatest == 1 ? rows : rows / Int(descriptor.greatest)
   }
 
-  /// The piece that holds a row, and the row's place in it.
+  /// The piece that holds the value of a row, and the place of the row in the piece.
   @inline(__always)
   func piece(_ descriptor: Descriptor, _ row: Int) -> (ref: Ref, index: Int) {
     var piece = Int(descriptor.greatest) - 1
-    // The first row of the only piece is 0: its data need not be read.
+    // The first row of the only piece is 0, so the data need not be read.
     if piece == 0 { return (view.ref(Int(descriptor.least)), row) }
     while piece > 0, firstRow(descriptor, piece) > row { piece -= 1 }
     return (view.ref(Int(descriptor.least) + piece), row - firstRow(descriptor, piece))
@@ -353,7 +356,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
     return pieces
   }
 
-  /// The row of a piece's first value, or of a tree.
+  /// The first row of a piece, or the row of a tree.
   func firstRow(_ descriptor: Descriptor, _ piece: Int) -> Int {
     Int(view.load(UInt16.self, at: descriptor.offset + 2 * piece))
   }
@@ -402,7 +405,7 @@ struct ClusterNode: ~Escapable, BitwiseCopyable {
       guard let encoding = Encoding(rawValue: view.load(UInt8.self, at: at + 2)) else { return false }
       let descriptor = cluster.descriptor(index)
       if let last, (descriptor.column, encoding.rawValue) <= last { return false }
-      // Codes are the only descriptor of their column, and trees stand behind pieces.
+      // Codes are the only descriptor of their column, and the descriptor of trees follows that of the column's pieces.
       let before = descriptor.column == last?.column ? last?.encoding : nil
       if encoding == .codes && before != nil || before == Encoding.codes.rawValue { return false }
       if encoding == .trees, before != Encoding.pieces.rawValue { return false }

@@ -1,13 +1,13 @@
-/// The values that a column has had in rows which hold codes for them: a keyed tree whose leaves are pieces
-/// (FORMAT.md, "Dictionaries").
+/// The dictionary of a column: the values for which rows of the column hold codes, or once held them. It is a keyed
+/// tree whose leaves are pieces (FORMAT.md, "Dictionaries").
 ///
-/// The key of a value is its code. Codes are given in order from 0, and a code means one value for as long as the
-/// dictionary lives: values are only added.
+/// The key of a value is its code. Codes are given in order from 0. A code means the same value as long as the
+/// dictionary exists, because values are only added.
 enum ColumnDictionary {
-  /// Codes have 16 bits.
+  /// The greatest number of codes, which have 16 bits.
   static let maximumCount = 1 << 16
 
-  /// How many codes were given.
+  /// The number of codes that were given.
   static func count(_ root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Int {
     guard !root.isNull else { return 0 }
     let count = try KeyedTree.count(root, access) { (leaf) throws(StorageError) in
@@ -17,7 +17,7 @@ enum ColumnDictionary {
     return Int(count)
   }
 
-  /// The code of a value, which is looked for one by one; nil where it has none.
+  /// The code of a value; nil if it has none. Compares the value with each value of the dictionary in turn.
   static func code(
     of bytes: RawSpan, in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Int? {
@@ -33,7 +33,9 @@ enum ColumnDictionary {
     return found
   }
 
-  /// Calls `body` with the pieces in order, until it answers false; they hold no more than there may be codes.
+  /// Calls `body` with the pieces in order, until it returns false.
+  ///
+  /// - Throws: `.corrupted`, also if the pieces have more values than there may be codes.
   static func forEachPiece(
     of root: Ref, _ access: borrowing NodeAccess, _ body: (PieceNode) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -46,8 +48,8 @@ enum ColumnDictionary {
     }
   }
 
-  /// Verifies a dictionary as a whole: codes without a gap, and no value that is null, stands apart, is another one's
-  /// twin or, in a column of strings, no text. Answers how many there are.
+  /// Verifies a whole dictionary: the codes have no gap; no value is null or stored apart from its piece; no two values
+  /// are equal; in a column of strings each value is valid UTF-8. Returns the number of values.
   static func check(
     _ root: Ref, of column: Column, _ reader: any NodeReader
   ) throws(StorageError) -> UInt64 {
@@ -67,7 +69,7 @@ enum ColumnDictionary {
   }
 }
 
-/// A dictionary being read, for as long as the access it was made with.
+/// Reads a dictionary, as long as the access that it was made with is valid.
 struct DictionaryReader: ~Escapable {
   private let root: Ref
   private let access: LentAccess
@@ -80,7 +82,7 @@ struct DictionaryReader: ~Escapable {
 
   /// The value of a code.
   ///
-  /// - Throws: `.corrupted` for one that was not given.
+  /// - Throws: `.corrupted`, also for a code that was not given.
   @_lifetime(copy self)
   func bytes(_ code: Int64) throws(StorageError) -> RawSpan {
     guard !root.isNull, code >= 0 else { throw access.corrupted(.code, root) }
@@ -100,7 +102,7 @@ struct DictionaryReader: ~Escapable {
 }
 
 extension PieceNode {
-  /// The first row whose value stands here and has these bytes.
+  /// The first row whose value is in the piece and has these bytes.
   fileprivate func firstRow(with bytes: RawSpan) -> Int? {
     for row in 0..<rows where self.bytes(row).byteCount == bytes.byteCount {
       if !isNull(row), !isLong(row), self.bytes(row).compare(bytes) == 0 { return row }

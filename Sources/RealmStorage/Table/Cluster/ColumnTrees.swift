@@ -1,6 +1,7 @@
-/// Trees of a table that are named by ids: its indexes by their own, or its dictionaries by those of their columns.
+/// The trees of a table that are found by ids: its indexes by their own ids, or its dictionaries by the ids of their
+/// columns.
 struct ColumnTrees: Equatable {
-  /// Growing by id; none is null.
+  /// All entries, in ascending order of the ids. No root is null.
   private(set) var all: [Entry] = []
 
   struct Entry: Equatable {
@@ -8,7 +9,7 @@ struct ColumnTrees: Equatable {
     var root: Ref
   }
 
-  /// Null for an id that has none.
+  /// The root of the tree with an id; null if there is none. A null root removes the entry.
   subscript(id: UInt16) -> Ref {
     get { view[id] }
     set {
@@ -23,7 +24,7 @@ struct ColumnTrees: Equatable {
     }
   }
 
-  /// Replaces the roots of all of them; the new ones are not null.
+  /// Replaces the roots of all trees. The new roots must not be null.
   mutating func changeRoots(_ change: (Ref) -> Ref) {
     for place in all.indices { all[place].root = change(all[place].root) }
   }
@@ -32,7 +33,7 @@ struct ColumnTrees: Equatable {
     all.partitioningIndex { $0.id >= id }
   }
 
-  /// The same to read, without counting references.
+  /// A view of the entries for reading, which needs no reference counting.
   var view: View { @_lifetime(borrow self) get { View(all.span) } }
 
   struct View: ~Escapable, BitwiseCopyable {
@@ -41,7 +42,7 @@ struct ColumnTrees: Equatable {
     @_lifetime(copy all)
     fileprivate init(_ all: Span<Entry>) { self.all = all }
 
-    /// Null for an id that has none.
+    /// The root of the tree with an id; null if there is none.
     subscript(id: UInt16) -> Ref {
       for index in all.indices where all[index].id == id { return all[index].root }
       return .null

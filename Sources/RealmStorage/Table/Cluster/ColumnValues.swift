@@ -1,4 +1,4 @@
-/// Values as a cluster stores them.
+/// Conversions from the forms in which a cluster stores values.
 extension Column {
   func value(integer: Int64) -> Value {
     switch type {
@@ -18,7 +18,7 @@ extension Column {
     }
   }
 
-  /// The value that some bytes encode; nil for bytes that are no value of the column.
+  /// The value that some bytes encode; nil if they are no value of the column.
   func value(varying bytes: [UInt8]) -> Value? {
     if storage == .composite { return CompositeCell.decode(bytes, of: self) }
     guard type == .string else { return .data(bytes) }

@@ -1,4 +1,4 @@
-/// The values of a fixed-size column of a cluster, one by one.
+/// The unpacked values of a fixed-size column of a cluster, or the codes of a column of varying size.
 struct FixedBuffer: Sendable {
   private let storage: ColumnStorage
   private var integers: [Int64] = []
@@ -32,13 +32,13 @@ struct FixedBuffer: Sendable {
     }
   }
 
-  /// Of codes, with room for so many rows.
+  /// Makes an empty buffer of codes, with room for some rows.
   init(codesOf rows: Int) {
     storage = .integers
     integers.reserveCapacity(rows)
   }
 
-  /// Of the codes of a column of varying size.
+  /// Unpacks the codes of a column of varying size.
   init(codes part: Cluster.FixedPart, rows: Int) {
     storage = .integers
     nulls = Self.nulls(part, rows: rows)
@@ -52,10 +52,10 @@ struct FixedBuffer: Sendable {
   /// The code of a row; nil for null.
   func code(_ row: Int) -> Int64? { nulls[row] ? nil : integers[row] }
 
-  /// Whether the dictionary may have all codes.
+  /// Whether no code is too great for a dictionary.
   var areCodes: Bool { !integers.contains { $0 >= Int64(ColumnDictionary.maximumCount) } }
 
-  /// Whether the parts are what columns of that type are stored as.
+  /// Whether the parts have the form in which a column of that type is stored.
   static func isForm(_ parts: [Cluster.FixedPart], of column: Column) -> Bool {
     switch column.storage {
     case .integers: parts.count == 1 && parts[0].encoding == .integers
@@ -94,7 +94,7 @@ struct FixedBuffer: Sendable {
     }
   }
 
-  /// Puts a value into each row that is null; answers whether there was one.
+  /// Sets the value of each row that is null. Returns whether there was one.
   mutating func replaceNulls(with value: Value) -> Bool {
     let rows = (0..<self.rows).filter { nulls[$0] }
     for row in rows { set(value, at: row) }
@@ -103,13 +103,13 @@ struct FixedBuffer: Sendable {
 
   var rows: Int { nulls.count }
 
-  /// The value of a row as one of a column.
+  /// The value of a row, as a value of the column.
   func value(_ row: Int, of column: Column) -> Value {
     if nulls[row] { return .null }
     switch storage {
     case .integers: return column.value(integer: integers[row])
     case .dates:
-      // Only a forged node has others.
+      // Only a forged node has nanoseconds that are out of range.
       let rest = Timestamp.nanosecondRange.contains(nanoseconds[row]) ? Int32(nanoseconds[row]) : 0
       return .date(Timestamp(seconds: integers[row], nanoseconds: rest))
     case .fixed(let size): return column.value(fixed: bytes.span.bytes, row, size: size)
@@ -117,7 +117,7 @@ struct FixedBuffer: Sendable {
     }
   }
 
-  /// Takes rows away that follow each other.
+  /// Removes consecutive rows.
   mutating func remove(_ rows: Range<Int>) {
     nulls.remove(rows)
     switch storage {
@@ -162,7 +162,7 @@ struct FixedBuffer: Sendable {
     }
   }
 
-  /// Adds the values of another of the same column, after those that are here.
+  /// Appends the values of another buffer of the same column.
   mutating func append(contentsOf other: FixedBuffer) {
     integers += other.integers
     bytes += other.bytes
@@ -184,7 +184,7 @@ struct FixedBuffer: Sendable {
     }
   }
 
-  /// Forgets all rows but those at places in order.
+  /// Removes all rows except those at `places`, which are in ascending order.
   mutating func keep(_ places: [UInt16]) {
     if case .fixed(let size) = storage {
       bytes = Gather.fixed(places, of: bytes.span.bytes, count: rows, size: size)
@@ -199,9 +199,9 @@ struct FixedBuffer: Sendable {
     insert(value, at: row)
   }
 
-  /// Changes the numbers of some rows that are not null; answers whether one is another now.
+  /// Changes the numbers of those of the rows that are not null. Returns whether a number is different now.
   ///
-  /// - Precondition: they are of a column of integers.
+  /// - Precondition: the buffer is of a column of integers.
   mutating func change<Rows: Sequence<Int>>(_ rows: Rows, _ change: (Int64) -> Int64) -> Bool {
     var isChanged = false
     for row in rows where !nulls[row] {
@@ -212,7 +212,10 @@ struct FixedBuffer: Sendable {
     return isChanged
   }
 
-  /// The same of doubles.
+  /// Changes the doubles of those of the rows that are not null. Returns whether the bits of a double are different
+  /// now.
+  ///
+  /// - Precondition: the buffer is of a column of doubles.
   mutating func change<Rows: Sequence<Int>>(_ rows: Rows, _ change: (Double) -> Double) -> Bool {
     var isChanged = false
     let nulls = nulls
@@ -229,7 +232,7 @@ struct FixedBuffer: Sendable {
 
   // MARK: - Packing
 
-  /// What descriptors tell of the values of a column: of the nanoseconds of dates apart, where there are some.
+  /// The descriptors of the values. `rest` is the descriptor of the nanoseconds of dates, if any of them is not zero.
   func describe(as column: UInt16) -> (values: ClusterNode.Descriptor, rest: ClusterNode.Descriptor?) {
     switch storage {
     case .integers: return (Self.describe(integers, nulls.others, as: column), nil)
@@ -250,14 +253,16 @@ struct FixedBuffer: Sendable {
     }
   }
 
-  /// The same, of numbers that are codes of a column of varying size.
+  /// The descriptor of numbers that are codes of a column of varying size.
   func describeCodes(of column: UInt16) -> ClusterNode.Descriptor {
     var descriptor = Self.describe(integers, nulls.others, as: column)
     descriptor.encoding = .codes
     return descriptor
   }
 
-  /// - Parameter nulls: of each value whether it is null; none where no value is.
+  /// The descriptor of numbers.
+  ///
+  /// - Parameter nulls: for each value, whether it is null; the array may be empty if no value is null.
   static func describe(_ values: [Int64], _ nulls: [Bool], as column: UInt16) -> ClusterNode.Descriptor {
     let nullCount = count(nulls)
     var descriptor = ClusterNode.Descriptor(
@@ -283,7 +288,7 @@ struct FixedBuffer: Sendable {
     return descriptor
   }
 
-  /// Packs the values as a descriptor of theirs tells, from an offset of a node's body on.
+  /// Packs the values in the form of their descriptor, and stores them at an offset of a node's body.
   func pack(_ descriptor: ClusterNode.Descriptor, to node: borrowing NodeWriter, at offset: Int) {
     guard Int(descriptor.nullCount) < rows else { return }
     let bits = Self.bits(nulls.others, descriptor)
@@ -294,7 +299,7 @@ struct FixedBuffer: Sendable {
       into: node.bytes(at: offset + bits.count, count: descriptor.length - bits.count))
   }
 
-  /// The same, by themselves.
+  /// Packs the values in the form of their descriptor.
   private func data(_ descriptor: ClusterNode.Descriptor) -> [UInt8] {
     guard Int(descriptor.nullCount) < rows else { return [] }
     let values =
@@ -304,7 +309,7 @@ struct FixedBuffer: Sendable {
     return descriptor.nullCount == 0 ? values : Self.bits(nulls.others, descriptor) + values
   }
 
-  /// What is packed for a descriptor: in place of nulls the least.
+  /// The numbers that are packed for a descriptor. A null is stored as the least value.
   private func numbers(_ descriptor: ClusterNode.Descriptor) -> [Int64] {
     if descriptor.encoding == .nanoseconds { return nanoseconds.others }
     guard descriptor.nullCount > 0 else { return integers }
@@ -313,7 +318,7 @@ struct FixedBuffer: Sendable {
     return stored
   }
 
-  /// A bit for each value that tells whether it is null, where one is.
+  /// The bits that mark nulls, one for each value; empty if no value is null.
   private static func bits(_ nulls: [Bool], _ descriptor: ClusterNode.Descriptor) -> [UInt8] {
     guard descriptor.nullCount > 0 else { return [] }
     var bits = [UInt8](repeating: 0, count: (nulls.count + 7) / 8)
@@ -323,7 +328,8 @@ struct FixedBuffer: Sendable {
 
   private static func count(_ nulls: [Bool]) -> Int { nulls.reduce(0) { $0 + ($1 ? 1 : 0) } }
 
-  /// Bytes of values behind their bits, where there are any; none where all are null.
+  /// The number of bytes of the null bits, if some but not all values are null, and of the values. It is 0 if all
+  /// values are null.
   private static func bitBytes(_ nullCount: Int, of rows: Int, values: Int) -> Int {
     nullCount == 0 ? values : nullCount == rows ? 0 : (rows + 7) / 8 + values
   }
@@ -342,7 +348,7 @@ struct FixedBuffer: Sendable {
 }
 
 extension Value {
-  /// As an integer column stores it.
+  /// The number that an integer column stores for the value.
   var integer: Int64 {
     switch self {
     case .bool(let flag): flag ? 1 : 0
@@ -356,7 +362,7 @@ extension Value {
     if case .date(let date) = self { (date.seconds, Int64(date.nanoseconds)) } else { (0, 0) }
   }
 
-  /// As a column of fixed bytes stores it.
+  /// The bytes that a column of fixed bytes stores for the value.
   fileprivate func fixedBytes(_ size: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(fixed: self, size: size)
@@ -365,7 +371,7 @@ extension Value {
 }
 
 extension [UInt8] {
-  /// Appends a value as a column of fixed bytes stores it.
+  /// Appends the bytes that a column of fixed bytes stores for a value.
   fileprivate mutating func append(fixed value: Value, size: Int) {
     switch value {
     case .float(let number): appendInteger(number.bitPattern)

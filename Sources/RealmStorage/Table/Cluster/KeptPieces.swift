@@ -1,28 +1,29 @@
-/// What stays of the pieces of a column where rows of a cluster go: pieces that lose none stay as they are, of the others
-/// neighbours become one piece while they fit into it together. Values go from the old nodes into the new one, with no copy
-/// between.
+/// The pieces of a column after rows of its cluster are removed. A piece that loses no row stays as it is. Neighbours
+/// among the other pieces become one piece while their values fit into it. The values of pieces without long values are
+/// copied directly from the old nodes to the new one.
 struct KeptPieces {
   typealias Pieces = [(firstRow: Int, ref: Ref)]
 
   private(set) var pieces: Pieces = []
-  /// The rows that stay: their places in the cluster, in order.
+  /// The places in the cluster of the rows that stay, in ascending order.
   private let rows: [UInt16]
   private let editor: NodeEditor
-  /// So many of them are passed.
+  /// The number of rows in `rows` that the pieces taken so far have.
   private var passed = 0
 
-  /// A piece that becomes a part of one.
+  /// A piece that becomes a part of a new one.
   private struct Source {
     let ref: Ref
     let firstRow: Int
-    /// Those of its rows that stay.
+    /// The rows of the piece that stay, as positions in `rows`.
     let kept: Range<Int>
   }
 
-  /// Those that become one, and what their values take in its heap.
+  /// The pieces that become the next new piece, and the bytes that their values take in its heap.
   private var sources: [Source] = []
   private var heapBytes = 0
-  /// The values of pieces with some that stand apart, which become one or more, and the first one's row.
+  /// The values of pieces that have long values, and the position in `rows` of the first of them. They become one or
+  /// more pieces.
   private var longer = PieceBuffer()
   private var firstOfLonger = 0
 
@@ -31,9 +32,9 @@ struct KeptPieces {
     self.editor = editor
   }
 
-  /// Takes the next piece, whose rows end before `end`.
+  /// Processes the next piece, whose rows end before `end`.
   ///
-  /// - Throws: `.corrupted` where it has other rows than the cluster says.
+  /// - Throws: `.corrupted`, also if the number of its rows is not the one that the cluster gives.
   mutating func take(_ piece: (firstRow: Int, ref: Ref), end: Int) throws(StorageError) {
     let kept = passed..<firstPlace(atLeast: end)
     passed = kept.upperBound
@@ -68,7 +69,7 @@ struct KeptPieces {
     return low
   }
 
-  /// Writes what is not written yet.
+  /// Writes the pieces that are not written yet.
   mutating func finish() throws(StorageError) {
     finishLonger()
     try finishSources()

@@ -1,21 +1,22 @@
-/// What a version holds besides its tables and named trees, by names: room for what later versions of the library add. This one
-/// knows those of versions that are kept (`VersionSlots`).
+/// What a version holds besides its tables and named trees, by names. Later versions of the library can add slots. This
+/// version knows the slots of named versions (`VersionSlots`) and of the changelog (`ChangelogSlot`).
 ///
-/// The ordered tree in slot 3 of the catalogue (FORMAT.md, "Named slots"). A key is a name; a value is a byte, the rule for those
-/// who do not know the name, and then bytes of the slot's own; it has a ref where there are nodes below the slot.
+/// The slots are an ordered tree, in slot 3 of the catalogue (FORMAT.md, "Named slots"). A key is a name. A value is
+/// one byte with the rule for libraries that do not know the name, and then the slot's own bytes. The value has a ref
+/// if there are nodes below the slot.
 enum NamedSlots {
   struct Slot {
     var name: String
     var rule: AttributeRule
-    /// Null where the slot has no nodes.
+    /// The root of the nodes below the slot; null if it has none.
     var root: Ref
-    /// What stands in it behind the rule.
+    /// The slot's own bytes, which follow the rule.
     var bytes: [UInt8] = []
   }
 
   /// All slots, in the order of their names.
   ///
-  /// - Throws: `.corrupted`, also for a name or a rule that is none.
+  /// - Throws: `.corrupted`, also for an invalid name or rule.
   static func all(_ tree: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> [Slot] {
     var slots: [Slot] = []
     var cursor = TreeCursor(tree)
@@ -34,7 +35,7 @@ enum NamedSlots {
     return slots
   }
 
-  /// Nil for a value without a rule.
+  /// The slot that a value of the tree describes; nil if the value has no valid rule.
   private static func slot(_ name: String, _ value: TreeValue) -> Slot? {
     var bytes = value.bytes.array
     guard let first = bytes.first, let rule = AttributeRule(rawValue: UInt16(first)) else { return nil }
@@ -42,7 +43,7 @@ enum NamedSlots {
     return Slot(name: name, rule: rule, root: value.ref ?? .null, bytes: bytes)
   }
 
-  /// The slot of a name.
+  /// The slot with a name; nil if there is none.
   ///
   /// - Throws: `.corrupted`.
   static func find(
@@ -55,7 +56,7 @@ enum NamedSlots {
     }
   }
 
-  /// Writes a slot without nodes, in place of the one that there was with all that was below it.
+  /// Writes a slot without nodes. It replaces the slot of that name and frees all nodes below the old one.
   static func set(
     _ rule: AttributeRule, _ bytes: [UInt8], for name: String, in catalogue: inout Catalogue,
     _ editor: NodeEditor
@@ -65,7 +66,8 @@ enum NamedSlots {
     if let old { try editor.freeTree(old) }
   }
 
-  /// Writes a slot. What was below it before is the caller's: it is a part of what is below it now, or is freed.
+  /// Writes a slot. The nodes that were below it before belong to the caller, who uses them below the new slot or frees
+  /// them.
   static func set(
     _ rule: AttributeRule, _ bytes: [UInt8], root: Ref, for name: String, in catalogue: inout Catalogue,
     _ editor: NodeEditor
@@ -77,7 +79,7 @@ enum NamedSlots {
       in: catalogue.namedSlots, editor: editor)
   }
 
-  /// Removes a slot, with all that is below it; answers whether there was one.
+  /// Removes a slot and frees all nodes below it. Returns whether there was such a slot.
   static func remove(
     _ name: String, from catalogue: inout Catalogue, _ editor: NodeEditor
   ) throws(StorageError) -> Bool {
@@ -89,14 +91,17 @@ enum NamedSlots {
     return true
   }
 
-  /// The root of what stands below a slot, null for nothing; nil where there is no such slot.
+  /// The root of the nodes below a slot, null if there are none; nil if there is no such slot.
   private static func root(
     of key: [UInt8], in tree: Ref, _ editor: NodeEditor
   ) throws(StorageError) -> Ref? {
     try OrderedTree.find(key.span.bytes, in: tree, editor.access()) { $0.ref ?? .null }
   }
 
-  /// Throws where a slot must be known to read the file. O(1) while the tree is the one that was asked for last.
+  /// Checks that no slot has the rule that it must be known to read the file. O(1) if this tree was the last one
+  /// checked.
+  ///
+  /// - Throws: `.corrupted`; `.unknownFeature` if there is such a slot.
   static func checkReadable(_ tree: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     guard !tree.isNull, !access.isKnown(tree) else { return }
     for slot in try all(tree, access) where slot.rule == .knownToRead {
@@ -113,14 +118,14 @@ extension NamedSlots.Slot {
 }
 
 extension Catalogue {
-  /// Answers the parts of a version that a library must know to write the file, and that this library does not know.
+  /// Returns the parts of a version that a library must know to write the file, and that this library does not know.
   func unknownToWrite(
     _ schemas: [TableSchema], _ access: borrowing NodeAccess
   ) throws(StorageError) -> [StorageError.Feature] {
     try slotsUnknownToWrite(access) + schemas.compactMap { $0.unknown.feature }
   }
 
-  /// Answers those of these parts that are named slots.
+  /// Returns the named slots that a library must know to write the file, and that this library does not know.
   func slotsUnknownToWrite(_ access: borrowing NodeAccess) throws(StorageError) -> [StorageError.Feature] {
     try NamedSlots.all(namedSlots, access).filter { $0.rule == .knownToWrite && !$0.isKnown }
       .map { $0.feature(need: .write) }

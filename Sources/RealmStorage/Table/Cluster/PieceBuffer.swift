@@ -1,12 +1,13 @@
-/// Values of varying size being changed: one heap, as in the pieces it is read from and written to.
+/// Values of varying size in memory, for changes. Their bytes are in one heap, as in the pieces that they are read from
+/// and written to.
 struct PieceBuffer: Sendable {
   private var heap: [UInt8] = []
-  /// Where each value ends in the heap, and, in the two lowest bits, what it is.
+  /// For each value its end in the heap and, in the two lowest bits, its kind.
   private var cells: [UInt32] = []
-  /// Of the long values, in the order of their rows.
+  /// The refs of the long values, in the order of their rows.
   private(set) var longRefs: [Ref] = []
 
-  /// What a value is, as the flags of a piece tell it.
+  /// The kind of a value, as in the two flag bits of a piece.
   private enum Kind: UInt32 {
     case inline = 0
     case null = 1
@@ -23,7 +24,7 @@ struct PieceBuffer: Sendable {
   }
 
   var rows: Int { cells.count }
-  /// Bytes the values take in pieces.
+  /// The number of bytes that the values take in the heaps of pieces.
   var heapBytes: Int { heap.count }
 
   init() {}
@@ -32,7 +33,7 @@ struct PieceBuffer: Sendable {
     try append(piece: ref, access)
   }
 
-  /// Adds the values of a piece.
+  /// Appends the values of a piece.
   mutating func append(piece ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     let piece = PieceNode(try access.node(ref, .piece))
     let base = heap.count
@@ -53,7 +54,10 @@ struct PieceBuffer: Sendable {
 
   // MARK: - Changing
 
-  /// Adds a value; one longer than a piece takes is written apart.
+  /// Appends a value. A value that is too long for a piece is written apart from it.
+  ///
+  /// - Throws: `.limitExceeded` if the value is longer than `LongValue.maximumLength`, or if the arena has no room for
+  ///   it.
   mutating func append(_ bytes: RawSpan, editor: NodeEditor) throws(StorageError) {
     if bytes.byteCount <= PieceNode.maximumInline {
       heap.append(bytes)
@@ -69,7 +73,7 @@ struct PieceBuffer: Sendable {
     }
   }
 
-  /// Adds a text without making an array of it.
+  /// Appends a text. A text that fits into a piece is not copied to an array.
   mutating func append(_ text: String, editor: NodeEditor) throws(StorageError) {
     guard text.utf8.count <= PieceNode.maximumInline else {
       let bytes = Array(text.utf8)
@@ -87,7 +91,7 @@ struct PieceBuffer: Sendable {
     }
   }
 
-  /// Adds the values of another, after those that are here.
+  /// Appends the values of another buffer.
   mutating func append(contentsOf other: PieceBuffer) {
     let base = heap.count
     heap += other.heap
@@ -97,7 +101,7 @@ struct PieceBuffer: Sendable {
 
   mutating func appendNull() { cells.append(Self.cell(heap.count, .null)) }
 
-  /// Adds a collection whose tree the cluster names.
+  /// Appends a collection whose tree the cluster names.
   mutating func appendTree() { cells.append(Self.cell(heap.count, .tree)) }
 
   private mutating func appendLong(_ ref: Ref, length: Int) {
@@ -107,7 +111,8 @@ struct PieceBuffer: Sendable {
     longRefs.append(ref)
   }
 
-  /// Answers the ref of a long value that it takes the place of, which is the caller's to free.
+  /// Replaces the value of a row. Returns the ref of the old value if it was a long one. The caller has to free that
+  /// value.
   mutating func replace(_ row: Int, with value: Value, of column: Column, editor: NodeEditor)
     throws(StorageError) -> Ref?
   {
@@ -116,8 +121,8 @@ struct PieceBuffer: Sendable {
     return replace(row, with: one)
   }
 
-  /// Puts the only value of another buffer in the place of a value; answers the ref of the old value where it was a long
-  /// one, which is the caller's to free.
+  /// Replaces the value of a row with the only value of another buffer. Returns the ref of the old value if it was a
+  /// long one. The caller has to free that value.
   mutating func replace(_ row: Int, with one: PieceBuffer) -> Ref? {
     let start = start(row)
     let change = one.heap.count - (end(row) - start)
@@ -130,7 +135,7 @@ struct PieceBuffer: Sendable {
     return old
   }
 
-  /// Puts a value before the one of a row, or behind all.
+  /// Inserts a value before that of a row, or appends it if there is no such row.
   mutating func insert(_ value: Value, at row: Int, of column: Column, editor: NodeEditor)
     throws(StorageError)
   {
@@ -144,7 +149,7 @@ struct PieceBuffer: Sendable {
     cells.insert(Self.cell(start + one.heap.count, Kind(rawValue: one.cells[0] & 3) ?? .null), at: row)
   }
 
-  /// Puts a value into each row that is null.
+  /// Sets the value of each row that is null.
   mutating func replaceNulls(with value: Value, of column: Column, editor: NodeEditor) throws(StorageError) {
     var changed = PieceBuffer()
     var refs = longRefs[...]
@@ -160,7 +165,7 @@ struct PieceBuffer: Sendable {
     self = changed
   }
 
-  /// Answers the ref of a long value, which is the caller's to free.
+  /// Removes the value of a row. Returns the ref of the value if it was a long one. The caller has to free that value.
   mutating func remove(_ row: Int) -> Ref? {
     let start = start(row)
     let length = end(row) - start
@@ -171,7 +176,7 @@ struct PieceBuffer: Sendable {
     return old
   }
 
-  /// Takes values away that follow each other; answers the refs of long ones, which are the caller's to free.
+  /// Removes consecutive values. Returns the refs of the long ones, which the caller has to free.
   mutating func remove(_ rows: Range<Int>) -> [Ref] {
     guard !rows.isEmpty else { return [] }
     let (start, end) = (start(rows.lowerBound), end(rows.upperBound - 1))
@@ -184,7 +189,7 @@ struct PieceBuffer: Sendable {
     return old
   }
 
-  /// Takes the last value away; answers the ref of a long one, which is the caller's to free.
+  /// Removes the last value, if there is one. Returns its ref if it was a long one. The caller has to free that value.
   mutating func removeLast() -> Ref? {
     guard !cells.isEmpty else { return nil }
     let last = rows - 1
@@ -194,7 +199,7 @@ struct PieceBuffer: Sendable {
     return wasLong ? longRefs.removeLast() : nil
   }
 
-  /// Forgets all other values.
+  /// Removes all values except those of the rows. The long values among the removed ones are not freed.
   mutating func keep(_ rows: Range<Int>) {
     let (base, refs) = (start(rows.lowerBound), refIndex(before: rows.lowerBound))
     longRefs = Array(longRefs[refs..<refIndex(before: rows.upperBound)])
@@ -202,7 +207,8 @@ struct PieceBuffer: Sendable {
     cells = cells[rows].map { $0 - UInt32(base) << 2 }
   }
 
-  /// The same for rows in order; answers the refs of the long values among the others, which are the caller's to free.
+  /// Removes all values except those of the rows, which are in ascending order. Returns the refs of the long values
+  /// among the removed ones, which the caller has to free.
   mutating func keep(_ rows: [Int]) -> [Ref] {
     var kept = PieceBuffer()
     var (dropped, next, refIndex): ([Ref], Int, Int) = ([], 0, 0)
@@ -231,29 +237,30 @@ struct PieceBuffer: Sendable {
 
   func isNull(_ row: Int) -> Bool { cells[row] & 3 == Kind.null.rawValue }
   func isTree(_ row: Int) -> Bool { cells[row] & 3 == Kind.tree.rawValue }
-  /// The ref of a long value; nil for others.
+  /// The ref of a long value; nil for any other value.
   func long(_ row: Int) -> Ref? { isLong(row) ? longRefs[refIndex(before: row)] : nil }
 
-  /// The bytes of a value that is not long, none of one that is null; of a long one what stands in its place.
+  /// The bytes of a value that is not long. They are empty for null and for a tree. For a long value they are the bytes
+  /// that a piece has in its place.
   @_lifetime(borrow self)
   func bytes(_ row: Int) -> RawSpan { heap.span.bytes.extracting(start(row)..<end(row)) }
 
-  /// The bytes of a value, wherever it stands; nil for null.
+  /// The bytes of a value, also of a long one; nil for null.
   func content(_ row: Int, _ access: borrowing NodeAccess) throws(StorageError) -> [UInt8]? {
     if isNull(row) { return nil }
     if let long = long(row) { return try LongValue.read(long, access) }
     return Array(heap[start(row)..<end(row)])
   }
 
-  /// Whether all values stand here: none is long, and none is a collection whose tree the cluster names.
+  /// Whether the heap has all values: none is long, and none is a collection whose tree the cluster names.
   var isWhole: Bool { longRefs.isEmpty && !cells.contains { $0 & 3 == Kind.tree.rawValue } }
 
-  /// The same of one value.
+  /// Whether the value of a row is neither long nor a collection whose tree the cluster names.
   func isWhole(_ row: Int) -> Bool { cells[row] & 3 <= Kind.null.rawValue }
 
   /// The value of a row of a column.
   ///
-  /// - Precondition: `isWhole`, and the values were made by this library.
+  /// - Precondition: `isWhole`, and this library made the values.
   func wholeValue(_ row: Int, of column: Column) -> Value {
     if isNull(row) { return .null }
     let bytes = heap[start(row)..<end(row)]
@@ -277,17 +284,18 @@ struct PieceBuffer: Sendable {
 
   // MARK: - Writing
 
-  /// How large pieces grow.
+  /// The limit for the size of pieces.
   struct Shape {
-    /// A piece is cut when its heap would pass this.
+    /// The greatest size of a heap in bytes, unless it has a single value. A piece ends before the value that would
+    /// exceed it.
     var heapBytes: Int
 
     static let ofCluster = Shape(heapBytes: 8 * 1024)
-    /// A commit that adds one value writes the last piece.
+    /// The limit is lower than that of a cluster, because a commit that adds one value writes the last piece.
     static let ofDictionary = Shape(heapBytes: 2 * 1024)
   }
 
-  /// Makes as many pieces as the values need; answers each with its first row, counted from `firstRow`.
+  /// Makes as many pieces as the values need. Returns each piece with its first row, counted from `firstRow`.
   func makePieces(
     from firstRow: Int, shape: Shape = .ofCluster, editor: NodeEditor
   ) -> [(firstRow: Int, ref: Ref)] {
@@ -296,7 +304,8 @@ struct PieceBuffer: Sendable {
     return pieces
   }
 
-  /// The same, to a list that has others.
+  /// Makes as many pieces as the values need, and appends them to a list, each with its first row, counted from
+  /// `firstRow`.
   func makePieces(
     from firstRow: Int, shape: Shape = .ofCluster, editor: NodeEditor,
     into pieces: inout [(firstRow: Int, ref: Ref)]

@@ -1,34 +1,35 @@
-/// What a table starts from: its rows, its indexes, who links to it, and the next key to give.
+/// The root node of a table: its rows, its indexes, the links to its rows, its dictionaries, and the next row key.
 ///
-/// Body, after the refs of the trees that are not empty: rows, links to the table, links to rows that are not there, indexes, dictionaries (FORMAT.md,
-/// "Table"):
+/// The body follows the refs of the trees that are not empty, in this order: rows, links to the table, links to rows
+/// that are not there, indexes, dictionaries (FORMAT.md, "Table"):
 ///
 ///     offset  size  field
-///          0     8  nextKey     never goes back
-///          8     8  rows
-///         16     2  trees       bit 0: rows, bit 1: links, bit 2: absent links; others are of trees that this version does not know
+///          0     8  nextKey     the key of the next row; it never decreases
+///          8     8  rows        the number of rows
+///         16     2  trees       bit 0: rows, bit 1: links, bit 2: absent links; other bits: unknown trees
 ///         18     2  indexCount
 ///         20     2  dictionaryCount
-///         22     2  parts       bit 0: `swept` stands behind the ids; others are of parts that this version does not know
-///         24     8  nextNested
-///         32   2·n  ids         of the indexes, growing
-///              2·n  ids         of the columns of the dictionaries, growing
-///                8  swept       where bit 0 of `parts` is set
+///         22     2  parts       bit 0: `swept` follows the ids; other bits: unknown parts
+///         24     8  nextNested  the id of the next nested collection
+///         32   2·n  ids         the ids of the indexes, ascending
+///              2·n  ids         the ids of the columns of the dictionaries, ascending
+///                8  swept       only if bit 0 of `parts` is set
 struct TableRoot: Equatable {
   var nextKey: UInt64 = 0
   var rows: UInt64 = 0
-  /// The id that the next nested collection gets: at least 1, at most 2^62.
+  /// The id of the next nested collection: at least 1, at most 2^62.
   var nextNested: UInt64 = 1
-  /// Clusters whose rows all have lesser keys hold nothing of columns that were dropped; 0 where none are.
+  /// Clusters whose rows all have keys less than this one hold no values of dropped columns. It is 0 if no columns are
+  /// dropped.
   var swept: UInt64 = 0
   var clusters = Ref.null
   /// See `LinkIndex`.
   var links = Ref.null
   /// See `AbsentLinkIndex`.
   var absentLinks = Ref.null
-  /// By the ids of the indexes; see `IndexTree`. Those of a table without rows are absent.
+  /// The indexes by their ids; see `IndexTree`. A table without rows has none.
   var indexes = ColumnTrees()
-  /// By column; see `ColumnDictionary`.
+  /// The dictionaries by the ids of their columns; see `ColumnDictionary`.
   var dictionaries = ColumnTrees()
 
   enum Layout {
@@ -42,18 +43,18 @@ struct TableRoot: Equatable {
     static let ids = 32
   }
 
-  /// `swept` stands behind the ids.
+  /// The bit of `parts` that is set if `swept` follows the ids.
   private static let hasSwept: UInt16 = 1
 
-  /// Keys have 62 bits.
+  /// The greatest value of `nextKey`: keys have 62 bits.
   static let maximumKey = UInt64(1) << 62
-  /// So have the ids of nested collections.
+  /// The greatest value of `nextNested`: the ids of nested collections have 62 bits.
   static let maximumNested = UInt64(1) << 62
   private static let knownTrees: UInt16 = 7
 
   init() {}
 
-  /// Null for a column without an index.
+  /// The index of a column; null if it has none.
   func index(of column: Column) -> Ref { indexes[column.indexID] }
 
   /// See `NodeValidators`.
@@ -86,7 +87,7 @@ struct TableRoot: Equatable {
     return true
   }
 
-  /// - Throws: `.corrupted`; `.unknownFeature` for a table with trees that this version does not know.
+  /// - Throws: `.corrupted`; `.unknownFeature` for a table with trees or parts that this version does not know.
   init(_ ref: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
     guard !ref.isNull else { return }
     let view = try access.node(ref, .table)
@@ -128,7 +129,7 @@ struct TableRoot: Equatable {
     }
   }
 
-  /// The same with other refs for the same trees.
+  /// Replaces the refs of all trees, for example after their nodes were moved. The content of the trees is the same.
   mutating func changeRefs(_ change: (Ref) -> Ref) {
     clusters = change(clusters)
     links = change(links)
@@ -166,7 +167,7 @@ struct TableRoot: Equatable {
     return node.ref
   }
 
-  /// Above all trees.
+  /// The level of the node, which is above that of each tree.
   private var level: UInt8 {
     var level: UInt8 = 0
     if !clusters.isNull { level = clusters.level + 1 }

@@ -25,7 +25,7 @@ enum Tables {
 
   /// The schema that a value of a leaf holds.
   ///
-  /// - Parameter node: what is damaged where the value is no schema.
+  /// - Parameter node: the node that is damaged if the value is no schema.
   static func schema(
     _ value: TreeValue, _ id: UInt32, _ node: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> TableSchema {
@@ -40,7 +40,7 @@ enum Tables {
     }
   }
 
-  /// The schemas that can be read; those of records that are damaged are left out.
+  /// The schemas that can be read. Damaged records are left out.
   static func wholeSchemas(
     _ catalogue: Catalogue, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [TableSchema] {
@@ -66,7 +66,7 @@ enum Tables {
     return try TableRoot(ref, access)
   }
 
-  /// Stores a table's root, in place of the one before.
+  /// Stores a table's root. It replaces the root that the table had.
   static func setRoot(
     _ root: TableRoot, of id: UInt32, in catalogue: inout Catalogue, _ editor: NodeEditor
   ) throws(StorageError) {
@@ -81,7 +81,7 @@ enum Tables {
     if !old.isNull { editor.free(old) }
   }
 
-  /// Takes the schema and the root of a table away; its trees are not freed.
+  /// Removes the schema and the root of a table. The trees of the root are not freed.
   static func remove(
     _ id: UInt32, from catalogue: inout Catalogue, _ editor: NodeEditor
   ) throws(StorageError) {

@@ -1,18 +1,21 @@
-/// Values in memory, and the codes given to them in order; found by hashing, or one by one while they are few.
+/// Values in memory with the codes that they got, which are consecutive. A value is found by its hash, or by a
+/// comparison with each value while they are few or if `isHashed` is false.
 struct ValueCodes {
-  /// The code of the first value here.
+  /// The code of the first value of this collection.
   let first: Int
   let isHashed: Bool
   private var heap: [UInt8] = []
-  /// Where each value ends in the heap.
+  /// The end of each value in the heap.
   private var ends: [UInt32] = []
-  /// By the hash of the value: its upper half, and the value's place, one more; zero where there is none. Empty while the
-  /// values are few.
+  /// A hash table of the values. A slot has the upper half of the value's hash in its upper half, and the value's place
+  /// plus one in its lower half; an empty slot is zero. The array is empty while the values are few, and if `isHashed`
+  /// is false.
   private var slots: [UInt64] = []
 
-  /// So few are not worth a table of their hashes: most transactions of one row have one.
+  /// Up to this many values are searched without a hash table, because most transactions of one row have only one
+  /// value.
   private static let few = 8
-  /// So that nobody can choose values that share a slot.
+  /// The seed of the hashes. It is random, so that nobody can choose values that share a slot.
   private static let seed = UInt64.random(in: 0...UInt64.max)
 
   init(first: Int, isHashed: Bool) {
@@ -20,7 +23,7 @@ struct ValueCodes {
     self.isHashed = isHashed
   }
 
-  /// What they take in memory.
+  /// The memory that the values take, in bytes.
   var bytes: Int { heap.count + 4 * ends.count + 8 * slots.count }
 
   /// The code that the next value gets.
@@ -34,7 +37,7 @@ struct ValueCodes {
     heap.span.bytes.extracting((place == 0 ? 0 : Int(ends[place - 1]))..<Int(ends[place]))
   }
 
-  /// The code of a value that is here.
+  /// The code of a value; nil if the value is not in this collection.
   func code(of value: RawSpan) -> Int? {
     guard !slots.isEmpty else {
       for place in ends.indices where bytes(place).compare(value) == 0 { return first + place }
@@ -50,7 +53,7 @@ struct ValueCodes {
     return nil
   }
 
-  /// Gives the next code to a value that has none; answers it.
+  /// Gives the next code to a value that has none, and returns the code.
   mutating func add(_ value: RawSpan) -> Int {
     heap.append(value)
     ends.append(UInt32(heap.count))
@@ -60,9 +63,9 @@ struct ValueCodes {
     return next - 1
   }
 
-  /// Takes back the codes from `code` on.
+  /// Removes the values whose codes are `code` or greater.
   mutating func forget(from code: Int) {
-    // The slot noted last is the end of its chain: it can be emptied and all others are still found.
+    // The slot that was filled last is the end of its chain. It can be emptied, and all other values are still found.
     while next > code {
       let place = ends.count - 1
       if !slots.isEmpty { slots[slot(of: place)] = 0 }
@@ -71,7 +74,7 @@ struct ValueCodes {
     }
   }
 
-  /// Forgets all values, and keeps the memory of their bytes for those to come.
+  /// Removes all values, but keeps the memory of their bytes for later values.
   mutating func removeAll() {
     heap.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)

@@ -1,17 +1,18 @@
-/// The cell of a row in a column of strings, data or values that have parts: null, or bytes where they stand, or a long
-/// value apart from its piece.
+/// The cell of a row in a column of strings, data, collections or mixed values: null, bytes in the node that stores
+/// them, a long value apart from its piece, or a collection that is a tree.
 struct VaryingCell: ~Escapable, BitwiseCopyable {
   let isNull: Bool
-  /// It is a collection that is a tree, whose root is `long`.
+  /// Whether the cell is a collection that is a tree, whose root is `long`.
   private let isTree: Bool
-  /// The length of the value in bytes, wherever it stands; 0 of a tree.
+  /// The length of the value in bytes, also if it is stored apart from its piece; 0 for null and for a tree.
   let length: Int
-  /// The ref of a value that stands apart from its piece, be it a long value or a collection that is a tree; nil for any
-  /// other.
+  /// The ref of a long value, which is stored apart from its piece, or the root of a collection that is a tree; nil for
+  /// any other value.
   let long: Ref?
-  /// The bytes of a value that does not stand apart; there are none for null.
+  /// The bytes of a value that is in its piece or in a dictionary. They are empty for null and for a tree. For a long
+  /// value they are the bytes that the piece has in its place.
   let bytes: RawSpan
-  /// The node that is damaged if these are no bytes of such a value.
+  /// The node that is damaged if the bytes are no value of the column.
   let source: Ref
 
   @inline(__always)
@@ -36,7 +37,7 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
     source = .null
   }
 
-  /// A collection that is a tree.
+  /// Makes the cell of a collection that is a tree.
   @_lifetime(copy view)
   init(tree: Ref, none view: NodeView, in source: Ref) {
     isNull = false
@@ -50,9 +51,10 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
   /// The tree of a collection; nil for any other value.
   var tree: Ref? { isTree ? long : nil }
 
-  /// Answers what `body` makes of the bytes of a value that is neither null nor a tree.
+  /// Returns what `body` makes of the bytes of a value that is neither null nor a tree.
   ///
-  /// - Parameter body: answers nil for bytes that are no value of the column: that is damage.
+  /// - Parameter body: returns nil for bytes that are no value of the column.
+  /// - Throws: `.corrupted` if `body` returns nil, or if the value is a tree.
   @inline(__always)
   func content<Content>(
     _ access: borrowing NodeAccess, _ body: (RawSpan) -> Content?
@@ -70,7 +72,7 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
 
   /// The bytes of a value that is neither null nor a tree.
   ///
-  /// - Throws: `.corrupted` for a tree, too: only a forged file has one where there is no collection.
+  /// - Throws: `.corrupted`, also for a tree, which only a forged file has in a column without collections.
   func array(_ access: borrowing NodeAccess) throws(StorageError) -> [UInt8] {
     if let long { try longBytes(long, access) } else { bytes.array }
   }
@@ -85,13 +87,14 @@ struct VaryingCell: ~Escapable, BitwiseCopyable {
 }
 
 extension ClusterNode {
-  /// The cell of a row. This function decides whether a value is null, a code, in a piece or apart from it, and every
+  /// The cell of a row. This function decides whether a value is null, a code, in a piece or apart from it. Every
   /// reader of single rows calls it.
   ///
   /// - Parameters:
   ///   - part: the descriptor of a column of varying size.
-  ///   - dictionary: the column's dictionary, which is evaluated only where values have codes.
-  /// - Throws: `.corrupted` for a code that was not given, and for a row that the piece lacks.
+  ///   - dictionary: the column's dictionary, which is evaluated only if values have codes.
+  /// - Throws: `.corrupted` for a code that was not given, for a row that the piece lacks, and for a tree that the
+  ///   cluster lacks.
   @inline(__always)
   @_lifetime(copy self, copy access)
   func cell(
@@ -114,6 +117,8 @@ extension ClusterNode {
 }
 
 extension PieceNode {
+  /// The cell of a row of this piece, if it is not a tree.
+  ///
   /// - Parameter source: the ref of this piece.
   @inline(__always)
   @_lifetime(copy self)

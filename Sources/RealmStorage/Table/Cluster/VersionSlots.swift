@@ -1,18 +1,19 @@
-/// The named slots that keep versions: `version/` and a name lead to the version that is kept under it (FORMAT.md, "Named slots").
+/// The named slots that keep versions. A slot's name is `version/` and the name under which the version is kept
+/// (FORMAT.md, "Named slots").
 ///
-/// After the byte with the rule:
+/// These bytes follow the byte with the rule:
 ///
 ///     offset  size  field
 ///          0     8  version
-///          8    32  root       as a sealed ref; zero where the version is empty
-///         40     8  end        of the file when the version was written, in bytes
-///         48     8  since      seconds since 1970
+///          8    32  root       a ref in the 32-byte form; zero if the version is empty
+///         40     8  end        the end of the file when the version was written, in bytes
+///         48     8  since      the time since which it is kept, in seconds since 1970
 ///
-/// Of a version that was ended, since too much was kept for it, root and end are zero.
+/// The root and the end are zero if the library ended the version because too much space was kept for it.
 enum VersionSlots {
   static let prefix = "version/"
   static let maximumNameLength = Catalogue.maximumNameLength - prefix.utf8.count
-  /// Each costs every commit a little.
+  /// The greatest number of named versions. Each of them makes every commit take a little longer.
   static let maximumCount = 1000
 
   private enum Layout {
@@ -25,14 +26,14 @@ enum VersionSlots {
 
   struct Slot: Sendable, Equatable {
     var name: String
-    /// The version that the slot names; nil where the slot does not tell one.
+    /// The version that the slot keeps; nil if the slot does not describe a valid version.
     var kept: Kept?
   }
 
   struct Kept: Sendable, Equatable {
-    /// Without nodes where it was ended.
+    /// The version that is kept. It has no nodes if it was ended.
     var version: Version
-    /// Seconds since 1970.
+    /// The time since which the version is kept, in seconds since 1970.
     var since: UInt64
     var isEnded: Bool { version.pageCount == 0 }
 
@@ -41,7 +42,8 @@ enum VersionSlots {
       self.since = since
     }
 
-    /// Nil for bytes that are none of a version older than `number`, which has the slot.
+    /// Reads the bytes of a slot. Returns nil if they do not describe a version that is older than `number`, the
+    /// version that has the slot.
     init?(_ bytes: [UInt8], before number: UInt64) {
       guard bytes.count == Layout.size else { return nil }
       let root = Ref(
@@ -75,17 +77,17 @@ enum VersionSlots {
     }
   }
 
-  /// The name of a version that a slot keeps; nil for another slot.
+  /// The name of the version that a slot keeps; nil if the slot is of another kind.
   static func name(ofSlot name: String) -> String? {
-    // By bytes: characters of a name that join the slash are a part of the name all the same.
+    // The prefix is compared by its bytes, because the name may begin with a character that combines with the slash.
     guard name.utf8.count > prefix.utf8.count, name.utf8.starts(with: prefix.utf8) else { return nil }
     return String(Substring(name.utf8.dropFirst(prefix.utf8.count)))
   }
 
-  /// All of them, in the order of their names.
+  /// All slots that keep versions, in the order of their names.
   ///
-  /// - Parameter number: that of the version that has the slots.
-  /// - Throws: `.corrupted` where the tree of the slots can't be read.
+  /// - Parameter number: the number of the version that has the slots.
+  /// - Throws: `.corrupted` if the tree of the slots can't be read.
   static func all(
     _ catalogue: Catalogue, before number: UInt64, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Slot] {
@@ -99,9 +101,9 @@ enum VersionSlots {
     slot.rule == .knownToWrite && slot.root.isNull ? Kept(slot.bytes, before: number) : nil
   }
 
-  /// That of one name.
+  /// The slot that keeps a version under a name; nil if there is none.
   ///
-  /// - Throws: `.corrupted` where the tree of the slots can't be read.
+  /// - Throws: `.corrupted` if the tree of the slots can't be read.
   static func find(
     _ name: String, _ catalogue: Catalogue, before number: UInt64, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Slot? {
@@ -111,9 +113,10 @@ enum VersionSlots {
     }
   }
 
-  /// Keeps a version under a name, whatever was kept under it.
+  /// Keeps a version under a name. It replaces the version that was kept under that name.
   ///
-  /// - Throws: `.limitExceeded` for a name that is empty or too long, and for one name too many; `.corrupted`.
+  /// - Throws: `.limitExceeded` if the name is empty or too long, or if it is new and there are `maximumCount` names
+  ///   already; `.corrupted`.
   static func set(
     _ kept: Kept, for name: String, in catalogue: inout Catalogue, _ editor: NodeEditor
   ) throws(StorageError) {
@@ -129,9 +132,9 @@ enum VersionSlots {
     try NamedSlots.set(.knownToWrite, kept.bytes, for: prefix + name, in: &catalogue, editor)
   }
 
-  /// Keeps no version under a name any more; answers whether there was one.
+  /// Removes the slot that keeps a version under a name. Returns whether there was one.
   ///
-  /// - Throws: `.corrupted` where the tree of the slots can't be read; what stands in the slot is not looked at.
+  /// - Throws: `.corrupted` if the tree of the slots can't be read. The content of the slot is not checked.
   static func remove(
     _ name: String, from catalogue: inout Catalogue, _ editor: NodeEditor
   ) throws(StorageError) -> Bool {
@@ -139,7 +142,7 @@ enum VersionSlots {
     return try NamedSlots.remove(prefix + name, from: &catalogue, editor)
   }
 
-  /// Keeps a version no longer, under none of its names, which stay; answers whether there was one.
+  /// Ends a version that is kept, under all of its names. The names stay. Returns whether the version was kept.
   ///
   /// - Throws: `.corrupted`.
   static func end(
@@ -157,17 +160,18 @@ enum VersionSlots {
 }
 
 extension NamedSlots.Slot {
-  /// Whether this version of the library knows what to do with the slot.
+  /// Whether this version of the library knows the slot.
   var isKnown: Bool { name == ChangelogSlot.name || VersionSlots.name(ofSlot: name) != nil }
 }
 
-/// The named slot that makes a file a synced one: the changesets that are not sent yet, or not acknowledged (FORMAT.md, "Changelog").
+/// The named slot that makes a file a synced one. It holds the changesets that are not sent or not acknowledged yet
+/// (FORMAT.md, "Changelog").
 enum ChangelogSlot {
   static let name = "changelog"
 }
 
 extension NodeAccess {
-  /// The slot of a named version does not tell of a version.
+  /// The error for the slot of a named version that does not describe a valid version.
   func corruptedSlot(ofVersion name: String, _ tree: Ref) -> StorageError {
     guard case .corrupted(let found, let path) = corrupted(.structure, tree) else {
       return corrupted(.structure, tree)

@@ -1,7 +1,7 @@
-/// What names nodes in the file that are known by their refs in the arena.
+/// Maps the refs that nodes had in the arena to the refs of the same nodes in the file.
 struct WrittenRefs: Sendable {
   private var few: [(dirty: Ref, written: Ref)] = []
-  /// By the places in the arena, where there are many.
+  /// The refs in the file by the places in the arena, if there are more than `mostFew`.
   private var many: [UInt64: Ref] = [:]
 
   private static let mostFew = 64
@@ -22,7 +22,7 @@ struct WrittenRefs: Sendable {
     many = [:]
   }
 
-  /// Nil for a node that was not written.
+  /// The ref in the file of a node with a ref in the arena; nil if the node was not written.
   func find(_ dirty: Ref) -> Ref? {
     for entry in few where entry.dirty.place == dirty.place { return entry.written }
     return many.isEmpty ? nil : many[dirty.place]

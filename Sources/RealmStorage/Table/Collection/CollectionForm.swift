@@ -1,9 +1,9 @@
-/// How a cell holds a collection: in its piece, as `CompositeCell` tells, or in a tree that the cluster names. Equal content
-/// is the same value in either form.
+/// The form in which a cell holds a collection: encoded in its piece (`CompositeCell`), or in a tree that the cluster
+/// names. Equal content is the same value in either form.
 enum CollectionForm {
-  /// A collection whose encoding takes more bytes is a tree.
+  /// The greatest length of an encoding in a piece, in bytes. A collection whose encoding is longer is a tree.
   ///
-  /// A piece holds up to 512 collections and is written whole when one of them changes.
+  /// A piece holds up to 512 collections, and is written as a whole when one of them changes.
   static let maximumInline = 1024
 
   /// The content of a cell: the encoding of a collection, or the root of its tree.
@@ -14,7 +14,7 @@ enum CollectionForm {
 
   /// The form in which a collection that is written whole is stored.
   ///
-  /// - Precondition: the value fits the column, which is one of collections.
+  /// - Precondition: the value fits the column, which is a column of collections.
   static func content(
     of value: Value, _ column: Column, _ editor: NodeEditor
   ) throws(StorageError) -> Content {
@@ -35,7 +35,7 @@ enum CollectionForm {
     }
   }
 
-  /// How many elements a tree has.
+  /// The number of elements of a tree, or of entries of a map's tree.
   static func count(
     _ tree: Ref, _ column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Int {
@@ -43,7 +43,8 @@ enum CollectionForm {
     return try ListTree.count(tree, access)
   }
 
-  /// Whether `condition` holds of an element of a tree, or of a value of a map; what stands behind is not read.
+  /// Whether `condition` is true for an element of a tree, or for a value of a map. The leaves after the first such
+  /// element are not read.
   static func contains(
     _ tree: Ref, _ column: Column, _ access: borrowing NodeAccess,
     _ condition: (Value) throws(StorageError) -> Bool
@@ -78,18 +79,18 @@ enum CollectionForm {
   }
 }
 
-/// Whether any of the collections of a table that are open has changes that its cell lacks: so that reads between changes need not
-/// look at each.
+/// Whether an open collection of a table has changes that its cell lacks. So reads between changes need not look at
+/// each open collection.
 final class OpenChanges {
   @exclusivity(unchecked) var isAny = false
 }
 
 /// A collection that a transaction changes element by element.
 protocol OpenCollection: AnyObject {
-  /// The column of the table, which is one of collections.
+  /// The column of the table, which is a column of collections.
   var column: Column { get }
-  /// The cell does not name what the collection is now.
+  /// Whether the collection was changed since its content was last stored in the cell.
   var isChanged: Bool { get }
-  /// Answers the content that the cell gets. The collection can be changed further from that state.
+  /// Returns the content that is to be stored in the cell. The collection can be changed further after this call.
   func store() throws(StorageError) -> CollectionForm.Content
 }

@@ -1,6 +1,7 @@
-/// Elements of a list being changed, one by one: those of a leaf of its tree, or all of a list that is no tree.
+/// Elements of a list in memory, for changes: those of one leaf of its tree, or all elements of a list that is not a
+/// tree.
 struct ElementBuffer {
-  /// The column of one value a row that stores the elements: see `Column.element`.
+  /// The column that stores the elements, one in each row: see `Column.element`.
   private let column: Column
   private let isVarying: Bool
   private var fixed: FixedBuffer
@@ -13,7 +14,7 @@ struct ElementBuffer {
     fixed = FixedBuffer(absent: element, rows: 0)
   }
 
-  /// The elements of a leaf.
+  /// Reads the elements of a leaf.
   init(leaf ref: Ref, _ element: Column, _ editor: NodeEditor) throws(StorageError) {
     self.init(element)
     let access = editor.access()
@@ -30,14 +31,14 @@ struct ElementBuffer {
     guard varying.rows == cluster.rows else { throw access.corrupted(.rows, ref) }
   }
 
-  /// The elements of a leaf of whole numbers or links where they stand, without a cluster in memory that copies all of the
-  /// leaf; nil where some are null.
+  /// Reads a leaf of whole numbers or links directly from its node, without a `Cluster` that copies the whole leaf; nil
+  /// if some elements are null.
   private static func integers(
     leaf ref: Ref, _ element: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> FixedBuffer? {
     let node = ClusterNode(try access.node(ref, .cluster))
     guard let part = node.integers(of: element.id), part.nullCount == 0 else { return nil }
-    // Codes are stored as other whole numbers are.
+    // A buffer of codes is a buffer of whole numbers, so it also fits here.
     var numbers = FixedBuffer(codesOf: node.rows)
     for number in node.integers(part) { numbers.append(number) }
     return numbers
@@ -91,7 +92,7 @@ struct ElementBuffer {
     for long in varying.remove(range) { try editor.freeTree(long) }
   }
 
-  /// Forgets all elements but those at places in order.
+  /// Removes all elements except those at `places`, which are in ascending order.
   mutating func keep(_ places: [UInt16], _ editor: NodeEditor) throws(StorageError) {
     guard isVarying else { return fixed.keep(places) }
     for long in varying.keep(places.map { Int($0) }) { try editor.freeTree(long) }
@@ -99,20 +100,21 @@ struct ElementBuffer {
 
   // MARK: - Leaves
 
-  /// Elements of a leaf at most. A commit that changes one element writes its leaf whole.
+  /// The greatest number of elements of a leaf. A commit that changes one element writes its whole leaf.
   static let leafElements = ClusterNode.maximumRows
-  /// Elements of varying size share a leaf while they take no more than this, in bytes.
+  /// The greatest number of bytes of a leaf's elements of varying size, unless the leaf has only one element.
   static let leafBytes = 4096
 
-  /// The buffer holds so much that leaves are to be made of it, where elements are added one by one.
+  /// Whether the buffer holds so much that leaves should be made of it when elements are added one by one.
   var isLarge: Bool { count >= 2 * Self.leafElements || varying.heapBytes >= 4 * Self.leafBytes }
 
-  /// One leaf takes all elements.
+  /// Whether all elements fit into one leaf.
   var fitsOneLeaf: Bool { count <= Self.leafElements && varying.heapBytes <= Self.leafBytes }
 
   /// Makes as many leaves as the elements need.
   ///
-  /// - Parameter areLast: the list is likely to grow at its end: the leaves are filled. Else the elements are spread evenly.
+  /// - Parameter areLast: whether the elements are the last ones of the list. Then the leaves are filled, because the
+  ///   list is likely to grow at its end. Otherwise the elements are spread evenly.
   func makeLeaves(areLast: Bool, _ editor: NodeEditor) throws(StorageError) -> [PositionChild] {
     if count == 0 { return [] }
     if fitsOneLeaf { return [try makeLeaf(editor)] }
@@ -130,7 +132,7 @@ struct ElementBuffer {
     return made
   }
 
-  /// The elements of each leaf.
+  /// The ranges of elements that the leaves get.
   private func parts(areLast: Bool) -> [Range<Int>] {
     var (elements, bytes) = (Self.leafElements, Self.leafBytes)
     if !areLast {
@@ -164,7 +166,8 @@ struct ElementBuffer {
     return PositionChild(count: UInt64(count), ref: cluster.write(editor))
   }
 
-  /// Frees the nodes of a leaf whose elements were read, but for long values, which belong to the elements.
+  /// Frees the nodes of a leaf whose elements were read. Long values are not freed, because they belong to the
+  /// elements.
   static func free(leaf ref: Ref, _ editor: NodeEditor) throws(StorageError) {
     if ref.level > 0 { for piece in try editor.access().children(of: ref) { editor.free(piece) } }
     editor.free(ref)
@@ -172,7 +175,7 @@ struct ElementBuffer {
 }
 
 extension Column {
-  /// The column of one value a row by which the leaves of a tree store the elements of a list.
+  /// The column in which the leaves of a tree store the elements of a list, one in each row.
   var element: Column {
     var element = Column("", type, isOptional: isOptional, target: target)
     element.id = 1

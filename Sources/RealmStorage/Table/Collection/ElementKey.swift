@@ -1,18 +1,19 @@
-/// The key of an entry in the tree of a set or map: bytes that order as the elements of sets and the keys of maps do
-/// (FORMAT.md, "Trees of sets and maps").
+/// The key of an entry in the tree of a set or map. The order of the bytes is the order of the elements of sets and of
+/// the keys of maps (FORMAT.md, "Trees of sets and maps").
 ///
-/// The key of a set's entry is the place of the element's type in sorts, one byte, and the element. The key of a map's entry
-/// is the UTF-8 of the map's key. Of a string, data or map key of more than 1000 bytes the first 1000 stand in the key of the
-/// entry, and then an ordinal in 4 bytes, highest first: it numbers the entries that share those 1000 bytes, in the order of
-/// the bytes that are left. So the length of a key tells whether it is cut.
+/// The key of a set's entry is one byte with the rank of the element's type in sorts, and the element. The key of a
+/// map's entry is the UTF-8 of the map's key. If a string, data or map key has more than 1000 bytes, the key of the
+/// entry is cut: it has the first 1000 bytes and then an ordinal in 4 bytes, the highest first. Ordinals number the
+/// entries that have the same 1000 bytes, in the order of the remaining bytes. So the length of a key says whether it
+/// is cut.
 struct ElementKey {
-  /// So many bytes of a string, data or map key stand in the key of an entry.
+  /// The greatest number of bytes of a string, data or map key that the key of an entry has.
   static let maximumContent = 1000
   static let ordinalLength = 4
 
-  /// The key in the tree, but for the ordinal where it is cut.
+  /// The key in the tree, without the ordinal if it is cut.
   private(set) var bytes: [UInt8] = []
-  /// The bytes that the key has no room for; nil where it is complete.
+  /// The bytes that the key has no room for; nil if it is complete.
   private(set) var rest: ArraySlice<UInt8>?
 
   /// The key of a map's entry.
@@ -77,15 +78,17 @@ struct ElementKey {
 // MARK: - Numbers
 
 extension ElementKey {
-  /// What stands behind the nearest double of a number in a column of several types of numbers, or of decimals: whether the
-  /// number is less than what the double stands for, equal or greater. Where it is not equal, its digits follow.
+  /// The byte that follows the nearest double of a number, in a column of mixed values or decimals. It says whether the
+  /// number is less than, equal to or greater than the value of that double. If it is not equal, the digits of the
+  /// number follow.
   private enum Side {
     static let less: UInt8 = 0
     static let equal: UInt8 = 1
     static let greater: UInt8 = 2
   }
 
-  /// Whether keys of numbers do not tell their type or how they are written, so that the element stands in the value.
+  /// Whether the keys of numbers do not say which type and form the numbers have, so that the value of the entry has
+  /// the element.
   static func mayBeUntold(_ column: Column) -> Bool { column.type == .mixed || column.type == .decimal128 }
 
   private mutating func appendNumber(_ element: Value, of column: Column) {
@@ -111,19 +114,20 @@ extension ElementKey {
     }
   }
 
-  /// Texts name one number each, and reading one rounds to the nearest double.
+  /// The double that is nearest to a number. A text names exactly one number, and reading it rounds to the nearest
+  /// double.
   private static func nearest(_ number: DecimalNumber) -> Double {
     if number.isNaN { return .nan }
     if let nearest = Double(number.text) { return nearest }
-    // It is beyond all doubles, or between zero and the least of them.
+    // The number is beyond all doubles, or between zero and the least double.
     let magnitude = number.exponent > 0 ? Double.infinity : 0
     return number.isNegative ? -magnitude : magnitude
   }
 
-  /// 16 bytes, highest first: the exponent and, in the last 113 bits, a coefficient of 34 digits; of a negative number with
-  /// all bits turned.
+  /// Appends 16 bytes, the highest first: the exponent and, in the last 113 bits, a coefficient of 34 digits. For a
+  /// negative number all bits are inverted.
   ///
-  /// - Precondition: the number is not zero, and no infinity.
+  /// - Precondition: the number is neither zero nor infinite.
   private mutating func appendDigits(_ number: DecimalNumber) {
     let missing = max(0, DecimalNumber.digits - WideNumber.digitCount(number.coefficient))
     let coefficient = number.coefficient * DecimalNumber.powers[missing]
@@ -139,16 +143,18 @@ extension ElementKey {
 // MARK: - Reading
 
 extension ElementKey {
-  /// Whether a key in a tree is cut; nil of one that is too long for a complete key and has not the length of a cut one.
+  /// Whether a key in a tree is cut; nil for a key that is too long for a complete one and does not have the length of
+  /// a cut one.
   static func isCut(_ key: [UInt8], of column: Column) -> Bool? {
     let complete = maximumContent + (column.collection == .map ? 0 : 1)
     if key.count <= complete { return false }
     return key.count == complete + ordinalLength ? true : nil
   }
 
-  /// The element of a set's entry that has no value: the one that a key tells exactly. Nil for what is no such key.
+  /// The element of a set's entry without a value, which the key alone identifies; nil if the key identifies no
+  /// element.
   ///
-  /// Of numbers that are equal it is one: the positive zero, and the plain NaN.
+  /// If several numbers are equal, it is the positive zero or the plain NaN.
   static func element(_ key: [UInt8], of column: Column) -> Value? {
     guard let rank = key.first else { return nil }
     let content = key.span.bytes.extracting(droppingFirst: 1)
@@ -179,7 +185,7 @@ extension ElementKey {
   private static func double(_ content: RawSpan) -> Double? {
     let ordered = content.number(at: 0, count: 8)
     let number = Double(bitPattern: ordered >> 63 == 1 ? ordered ^ 1 << 63 : ~ordered)
-    // Of these there is no such key.
+    // No key without a value stands for these numbers.
     return number.isNaN || (number == 0 && number.sign == .minus) ? nil : number
   }
 

@@ -1,6 +1,7 @@
-/// The entries of a tree whose keys are cut to the same bytes: ordinals number them in the order of the bytes that are left.
+/// The entries of a tree whose cut keys begin with the same bytes. Ordinals number the entries in the order of the
+/// bytes that the keys have no room for.
 struct KeyGroup {
-  /// What their keys have in common.
+  /// The bytes that the keys have in common.
   let head: [UInt8]
   let count: UInt32
 
@@ -9,7 +10,7 @@ struct KeyGroup {
     least += [UInt8](repeating: 0, count: ElementKey.ordinalLength)
     beyond += [UInt8](repeating: 0xff, count: ElementKey.ordinalLength + 1)
     let count = try OrderedTree.count(from: least.span.bytes, below: beyond.span.bytes, in: root, access)
-    // Forged counts may be any.
+    // A forged count can be any number.
     guard let count = UInt32(exactly: count) else { throw access.corrupted(.rows, root) }
     self.head = head
     self.count = count
@@ -22,7 +23,7 @@ struct KeyGroup {
     return key
   }
 
-  /// The first entry whose bytes that are left are not less, and whether they are the same.
+  /// The first entry whose remaining bytes are not less than `rest`, and whether they are equal to it.
   func search(
     _ rest: ArraySlice<UInt8>, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (ordinal: UInt32, isThere: Bool) {
@@ -41,12 +42,13 @@ struct KeyGroup {
   }
 }
 
-/// Where an entry stands in a tree, or where it would stand.
+/// The place of an entry in a tree, or the place at which it would be inserted.
 struct EntryPlace {
-  /// The key in the tree.
+  /// The key of the entry in the tree.
   var key: [UInt8]
   var isThere: Bool
-  /// Of a key that is cut: the entries it shares its bytes with, and its place among them.
+  /// For a cut key, the group of entries whose keys begin with the same bytes, and the place of the entry in the group;
+  /// nil for a complete key.
   var group: (all: KeyGroup, ordinal: UInt32)?
 
   init(

@@ -1,13 +1,13 @@
 /// Lists that are trees by position (FORMAT.md, "Trees of lists").
 ///
-/// A leaf is a cluster of one column, whose rows are the elements: what is true of the columns of a table is true of it.
+/// A leaf is a cluster with one column, whose rows are the elements. So the rules for columns of tables hold for it.
 enum ListTree {
-  /// How many elements there are. O(1).
+  /// The number of elements. O(1).
   static func count(_ root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Int {
     let count = try PositionTree.count(root, access) { (leaf) throws(StorageError) in
       UInt64(ClusterNode(try access.node(leaf, .cluster)).rows)
     }
-    // A forged tree may name one leaf many times: no file has more leaves than units.
+    // A forged tree may name one leaf many times. No file has more leaves than units.
     let most = (access.end / UInt64(Ref.unit)).multipliedReportingOverflow(
       by: UInt64(ClusterNode.maximumRows))
     guard root.isDirty || most.overflow || count <= most.partialValue else {
@@ -19,7 +19,7 @@ enum ListTree {
   /// The element at a position. O(log n).
   ///
   /// - Parameter element: see `Column.element`.
-  /// - Precondition: there is one.
+  /// - Precondition: there is an element at the position.
   static func value(
     at position: Int, of root: Ref, _ element: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
@@ -49,13 +49,14 @@ enum ListTree {
     }
   }
 
-  /// All elements. Takes time and memory in proportion to them.
+  /// All elements. Takes time and memory in proportion to their number.
   static func values(
     _ root: Ref, _ element: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Value] {
     let count = try count(root, access)
     var values: [Value] = []
-    // What one node claims earns no more memory than this; the rest comes as the leaves do.
+    // The count may be forged, so no more memory than this is reserved at first. The array grows as the leaves are
+    // read.
     values.reserveCapacity(min(count, 1 << 20))
     try PositionTree.forEachLeaf(of: root, access) { (leaf, before) throws(StorageError) in
       guard values.count == Int(clamping: before) else { throw access.corrupted(.rows, leaf) }
@@ -66,8 +67,8 @@ enum ListTree {
     return values
   }
 
-  /// Whether two lists have the same elements. Takes time in proportion to the nodes that only one of them has, while these
-  /// stand at the same positions in both.
+  /// Whether two lists have the same elements. Takes time in proportion to the number of nodes that only one of the
+  /// trees has, if the shared nodes are at the same positions in both.
   static func areEqual(
     _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
     _ element: Column
@@ -77,7 +78,7 @@ enum ListTree {
     return try commonStart(left, leftAccess, right, rightAccess, element) == count
   }
 
-  /// How many elements at the beginning of two lists are the same.
+  /// The number of equal elements at the beginning of two lists.
   static func commonStart(
     _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
     _ element: Column
@@ -85,7 +86,7 @@ enum ListTree {
     let count = min(try count(left, leftAccess), try self.count(right, rightAccess))
     var (place, lefts, rights): (Int, ArraySlice<Value>, ArraySlice<Value>) = (0, [], [])
     while place < count {
-      // A subtree that both have at one place is skipped whole.
+      // A subtree that both trees have at the same position is skipped as a whole.
       if lefts.isEmpty, rights.isEmpty,
         let shared = try PositionTree.shared(left, leftAccess, right, rightAccess, from: UInt64(place))
       {
@@ -104,7 +105,7 @@ enum ListTree {
     return min(place, count)
   }
 
-  /// How many elements at the end of two lists are the same, of so many at most.
+  /// The number of equal elements at the end of two lists, but no more than `most`.
   static func commonEnd(
     _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
     _ element: Column, atMost most: Int
@@ -134,9 +135,9 @@ enum ListTree {
     return min(common, most)
   }
 
-  /// The elements at some positions.
+  /// The elements at a range of positions.
   ///
-  /// - Precondition: there are such.
+  /// - Precondition: there are elements at all of these positions.
   static func values(
     _ range: Range<Int>, of root: Ref, _ element: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Value] {
@@ -148,9 +149,9 @@ enum ListTree {
     return found
   }
 
-  /// The elements before a position that stand in the leaf of the last of them.
+  /// The elements before a position that are in the same leaf as the last of them.
   ///
-  /// - Precondition: there is one.
+  /// - Precondition: there is an element before the position.
   private static func values(
     before end: Int, of root: Ref, _ element: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Value] {
@@ -163,15 +164,15 @@ enum ListTree {
     return values
   }
 
-  /// The elements from a position on that stand in its leaf.
+  /// The elements from a position on that are in the leaf of that position.
   ///
-  /// - Precondition: there is one.
+  /// - Precondition: there is an element at the position.
   static func values(
     from position: Int, of root: Ref, _ element: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Value] {
     let place = try PositionTree.leaf(at: UInt64(position), in: root, access)
     var values: [Value] = []
-    // The branch may be forged: it earns no more room than a leaf can need.
+    // The count of the branch may be forged, so no more memory is reserved than a leaf can need.
     values.reserveCapacity(min(Int(clamping: place.count ?? 0), ElementBuffer.leafElements))
     try append(leaf: place.leaf, element, access, to: &values)
     let skipped = position - Int(clamping: place.before)
@@ -182,7 +183,7 @@ enum ListTree {
     return values
   }
 
-  /// A tree of these elements.
+  /// Builds the tree of a list.
   static func build(
     _ values: [Value], _ element: Column, _ editor: NodeEditor
   ) throws(StorageError) -> Ref {
@@ -199,8 +200,8 @@ enum ListTree {
     return try PositionTree.build(leaves, editor)
   }
 
-  /// Verifies the tree as a whole: counts, the leaves' form, and that each element is a value of the column. Calls `body`
-  /// with each element.
+  /// Verifies a whole tree: the counts, the form of the leaves, and that each element is a value of the column. Calls
+  /// `body` with each element.
   static func check(
     _ root: Ref, _ column: Column, _ reader: any NodeReader, _ body: (Value) throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -222,6 +223,6 @@ enum ListTree {
 }
 
 extension PositionTree.Place {
-  /// Whether the branch above tells right how many elements the leaf has.
+  /// Whether the branch above the leaf counts `elements` elements in it, or the leaf is the root.
   func counts(_ elements: Int) -> Bool { count == nil || count == UInt64(elements) }
 }

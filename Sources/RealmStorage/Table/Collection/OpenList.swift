@@ -1,32 +1,33 @@
 /// A list of a row that a transaction changes element by element.
 ///
-/// The leaf that was changed last is held as a buffer, so that changes near each other cost no node each. A list that is no
-/// tree is one buffer. What is held is put into nodes before anything else reads the list.
+/// The leaf that was changed last is in a buffer, so that changes near each other do not write a node each. A list that
+/// is not a tree is wholly in the buffer. The content of the buffer is written to nodes before anything else reads the
+/// list.
 final class OpenList: OpenCollection {
-  /// The column of the table, which is one of lists.
+  /// The column of the table, which is a column of lists.
   let column: Column
   private let element: Column
   private let editor: NodeEditor
-  /// The tree, without what the buffer changed; null where the list is no tree.
+  /// The root of the tree, without the changes in the buffer; null if the list is not a tree.
   private var root: Ref
   @exclusivity(unchecked) private(set) var count: Int
 
   @exclusivity(unchecked) private var buffer: ElementBuffer
   /// The position of the buffer's first element.
   private var start = 0
-  /// The leaf of the tree that the buffer was read from; nil where there is no tree, or no leaf is held.
+  /// The leaf of the tree that the buffer was read from; nil if the list is not a tree, or if no leaf is in the buffer.
   private var leaf: Ref?
-  /// How many elements the tree counts in that leaf.
+  /// The number of elements that the tree counts in `leaf`.
   private var leafCount = 0
-  /// The leaf in the tree has not all changes of the buffer.
+  /// Whether the buffer has changes that the leaf in the tree lacks.
   private var isLeafChanged = false
-  /// The cell does not name what the list is now.
+  /// Whether the list was changed since its content was last stored in the cell.
   @exclusivity(unchecked) private(set) var isChanged = false {
     didSet { if isChanged { changes.isAny = true } }
   }
   private let changes: OpenChanges
 
-  /// A list that is no tree.
+  /// Opens a list that is not a tree.
   init(
     _ values: [Value], of column: Column, _ changes: OpenChanges, _ editor: NodeEditor
   ) throws(StorageError) {
@@ -66,7 +67,7 @@ final class OpenList: OpenCollection {
     return try ListTree.value(at: place, of: root, element, editor.access())
   }
 
-  /// Elements from a position on, as many as stand together; none behind the last.
+  /// The elements from a position on that are stored together; none if the position is after the last element.
   func values(from position: Int) throws(StorageError) -> [Value] {
     guard position < count else { return [] }
     if isTree { try hold(position, isInsertion: false) }
@@ -77,7 +78,7 @@ final class OpenList: OpenCollection {
     return values
   }
 
-  /// The list as it is now, which stays so.
+  /// The list with its present elements, which later changes do not affect.
   func holding() throws(StorageError) -> HeldCollection {
     guard isTree else {
       let values = try buffer.values(editor.access())
@@ -125,7 +126,7 @@ final class OpenList: OpenCollection {
 
   func removeAll() throws(StorageError) {
     if isTree {
-      // What the buffer has of long values is its own.
+      // The changes of the buffer go to the tree first, so that the tree has exactly the long values of the list.
       try putBack()
       try editor.freeTree(root)
     } else {
@@ -136,7 +137,7 @@ final class OpenList: OpenCollection {
     isChanged = true
   }
 
-  /// Moves an element to another position, counted without it.
+  /// Moves an element to another position, which is counted without the element.
   func move(from old: Int, to new: Int) throws(StorageError) {
     let value = try value(at: old)
     try remove(old..<old + 1)
@@ -148,7 +149,7 @@ final class OpenList: OpenCollection {
     if leaf != nil { isLeafChanged = true }
   }
 
-  /// Takes out elements that fill leaves.
+  /// Removes a range of elements that is longer than a leaf.
   private func removeLeaves(_ range: Range<Int>) throws(StorageError) {
     try release()
     root = try PositionTree.updateAll(
@@ -167,9 +168,9 @@ final class OpenList: OpenCollection {
     isChanged = true
   }
 
-  /// Takes the links to some rows out of a list of links; answers how many links to each there were.
+  /// Removes the links to some rows from a list of links. Returns the number of removed links to each row.
   ///
-  /// Leaves are scanned as they stand, until as many were found as are known to be there.
+  /// The leaves are scanned in their packed form, until `known` links were found.
   func remove(linksTo rows: Set<UInt64>, atMost known: Int) throws(StorageError) -> [UInt64: Int] {
     var found = LinkRemoval(rows, atMost: known)
     if !isTree, buffer.isLarge { try makeTree() }
@@ -198,15 +199,15 @@ final class OpenList: OpenCollection {
 
   // MARK: - The leaf that is held
 
-  /// Holds the leaf of a position; for an insertion behind all elements the last one.
+  /// Reads the leaf of a position into the buffer. For an insertion after all elements it is the last leaf.
   private func hold(_ position: Int, isInsertion: Bool) throws(StorageError) {
     if leaf != nil, position >= start {
       if position < end { return }
-      // What is inserted between two leaves may stand in either.
+      // An element that is inserted between two leaves may be in either of them.
       if isInsertion, position == end, end == count || isLeafChanged { return }
     }
     try release()
-    // All elements may be gone.
+    // `release` may have removed the last elements of the tree.
     guard isTree else { return }
     let found = try PositionTree.leaf(at: UInt64(position), in: root, editor.access())
     buffer = try ElementBuffer(leaf: found.leaf, element, editor)
@@ -216,21 +217,22 @@ final class OpenList: OpenCollection {
     }
   }
 
-  /// Makes leaves of what the buffer holds beyond one.
+  /// Makes leaves of the elements in the buffer, because they are too many for one leaf.
   private func makeRoom() throws(StorageError) {
     if isTree {
       try release()
     } else {
       try makeTree()
     }
-    // A list that grows long in one transaction is not held in memory whole.
+    // If the transaction is large, subtrees are written to the file, so that a list that grows long is not wholly in
+    // memory.
     if editor.hasGrownLarge { root = try editor.spillIfLarge([root])[0] }
   }
 
-  /// Makes a tree of a list that is none.
+  /// Makes a tree of a list that is not a tree.
   private func makeTree() throws(StorageError) {
     if buffer.count > 4 * ElementBuffer.leafElements {
-      // Only another writer leaves so many in a cell.
+      // A cell has so many elements only if most of them are null, or if another writer made it.
       root = try ListTree.build(try buffer.values(editor.access()), element, editor)
     } else {
       root = try PositionTree.build(try buffer.makeLeaves(areLast: true, editor), editor)
@@ -238,7 +240,7 @@ final class OpenList: OpenCollection {
     forget()
   }
 
-  /// Puts the buffer into the tree and holds no leaf.
+  /// Puts the changes of the buffer into the tree, and empties the buffer if the list is a tree.
   private func release() throws(StorageError) {
     try putBack()
     if isTree { forget() }
@@ -249,7 +251,8 @@ final class OpenList: OpenCollection {
     (leaf, start, leafCount, isLeafChanged) = (nil, 0, 0, false)
   }
 
-  /// Puts what the buffer changed into the tree; the leaf is held on, where it is still one.
+  /// Puts the changes of the buffer into the tree. The buffer keeps the leaf if it became exactly one leaf, which was
+  /// not joined with a neighbour.
   private func putBack() throws(StorageError) {
     guard let leaf, isLeafChanged else { return }
     var made: [PositionChild] = []
@@ -263,7 +266,7 @@ final class OpenList: OpenCollection {
         return joined
       },
       { (old) throws(StorageError) in
-        // Only a forged branch leads elsewhere.
+        // Only a forged branch leads to another leaf.
         guard old == leaf else { throw editor.store.corrupted(.rows, old) }
         made = try buffer.makeLeaves(areLast: areLast, editor)
         try ElementBuffer.free(leaf: old, editor)
@@ -277,10 +280,10 @@ final class OpenList: OpenCollection {
     }
   }
 
-  /// A leaf of no more is joined with a neighbour where one leaf takes both.
+  /// A leaf with at most so many elements is joined with a neighbour if both fit into one leaf.
   private static let fewElements = UInt64(ElementBuffer.leafElements / 4)
 
-  /// Makes one leaf of two neighbours; nil where they are too large for one.
+  /// Makes one leaf of two neighbours; nil if they are too large for one leaf.
   private func join(_ left: PositionChild, _ right: PositionChild) throws(StorageError) -> PositionChild? {
     guard left.count + right.count <= UInt64(ElementBuffer.leafElements) * 3 / 4 else { return nil }
     var both = try ElementBuffer(leaf: left.ref, element, editor)
@@ -296,7 +299,7 @@ final class OpenList: OpenCollection {
 
   // MARK: - Storing
 
-  /// Answers the content that the cell gets. The list can be changed further from that state.
+  /// Returns the content that is to be stored in the cell. The list can be changed further after this call.
   func store() throws(StorageError) -> CollectionForm.Content {
     try putBack()
     isChanged = false
@@ -323,15 +326,15 @@ final class OpenList: OpenCollection {
     (leaf, start, leafCount, isLeafChanged) = (nil, 0, 0, false)
   }
 
-  /// The elements of a tree that has become so small that it had better be none; nil for any other.
+  /// The elements of a tree that has become so small that it should be stored in the piece; nil for any other tree.
   private func fewValues() throws(StorageError) -> [Value]? {
     let limit = CollectionForm.maximumInline / 2
-    // Each element takes a byte at least, and one that may be null a bit.
+    // Each element takes at least one byte, or one bit if elements may be null.
     guard count <= (column.isOptional ? 8 : 1) * limit else { return nil }
     var values: [Value] = []
     let access = editor.access()
     let areFew = try PositionTree.forEachLeaf(of: root, access) { (leaf, _) throws(StorageError) in
-      // The pieces of such a leaf hold long values.
+      // A leaf of level 2 has pieces with long values.
       guard leaf.level < 2 else { return false }
       try ListTree.append(leaf: leaf, element, access, to: &values)
       return encoded(values).count < limit
@@ -340,10 +343,10 @@ final class OpenList: OpenCollection {
   }
 }
 
-/// Links that are looked for in the leaves of a list, to be taken out.
+/// Finds links to some rows in the leaves of a list, so that they can be removed.
 private struct LinkRemoval {
   private let rows: NumberSet
-  /// The only row that is looked for, where it is one.
+  /// The row whose links are searched for, if it is only one; otherwise nil.
   private let only: UInt64?
   private let least: UInt64
   private let greatest: UInt64
@@ -359,7 +362,7 @@ private struct LinkRemoval {
     self.known = known
   }
 
-  /// The places of the elements of a leaf that stay; nil where all do.
+  /// The places of the elements of a leaf that stay; nil if all stay.
   mutating func places(
     in leaf: Ref, _ element: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [UInt16]? {
@@ -382,7 +385,8 @@ private struct LinkRemoval {
   }
 
   private mutating func places(of keys: [UInt64]) -> [UInt16]? {
-    // Most leaves hold few of the rows or none: what stays is told from what goes.
+    // Most leaves have few links to the rows or none, so the places that go are found first and the others are derived
+    // from them.
     let rows = rows
     var gone: [Int] = []
     for place in keys.indices where rows.contains(Int64(bitPattern: keys[place])) { gone.append(place) }
@@ -402,7 +406,7 @@ private struct LinkRemoval {
 }
 
 extension ClusterNode {
-  /// Whether a column of whole numbers without nulls holds a number.
+  /// Whether a column of whole numbers without nulls has a number.
   fileprivate func holds(_ number: Int64, _ part: Descriptor) -> Bool {
     guard part.least <= number, number <= part.greatest else { return false }
     let distance = UInt64(bitPattern: number &- part.least)

@@ -2,9 +2,9 @@
 final class OpenSorted: OpenCollection {
   let column: Column
   private let editor: NodeEditor
-  /// The tree; null where the set or map is none.
+  /// The root of the tree; null if the set or map is not a tree.
   private var root: Ref
-  /// The set or map where it is no tree.
+  /// The elements of a set that is not a tree. `map` has the entries of a map that is not a tree.
   private var elements: [Value] = []
   private var map = ValueMap()
   @exclusivity(unchecked) private(set) var isChanged = false {
@@ -12,10 +12,11 @@ final class OpenSorted: OpenCollection {
   }
   private let changes: OpenChanges
 
-  /// After a change so many entries at most are held as they are: to insert one moves those behind it.
+  /// The greatest number of entries that are held in an array after a change. More entries become a tree, because an
+  /// insertion into an array moves all entries after it.
   private static let mostHeld = 512
 
-  /// A set or map that is no tree.
+  /// Opens a set or map that is not a tree.
   init(_ value: Value, of column: Column, _ changes: OpenChanges, _ editor: NodeEditor) {
     self.changes = changes
     self.column = column
@@ -51,7 +52,7 @@ final class OpenSorted: OpenCollection {
     return Int(clamping: try SortedTree.count(root, editor.access()))
   }
 
-  /// How many elements of a set are less, and whether the next one is equal.
+  /// The number of elements of a set that are less than `element`, and whether the next one is equal to it.
   func position(of element: Value) throws(StorageError) -> (position: Int, isThere: Bool) {
     guard isTree else {
       let place = SetPlace(of: element, in: elements)
@@ -66,7 +67,7 @@ final class OpenSorted: OpenCollection {
     return try SortedTree.contains(element, in: root, of: column, editor.access())
   }
 
-  /// The value of a key of a map; nil where there is none.
+  /// The value of a key of a map; nil if the map lacks the key.
   func value(of key: String) throws(StorageError) -> Value? {
     guard isTree else { return map[key] }
     return try SortedTree.value(of: key, in: root, of: column, editor.access())
@@ -74,7 +75,7 @@ final class OpenSorted: OpenCollection {
 
   /// The element of a set, or the key and value of a map, at a position.
   ///
-  /// - Precondition: there is one.
+  /// - Precondition: there is an entry at the position.
   func entry(at position: Int) throws(StorageError) -> SortedEntry {
     guard isTree else {
       guard isMap else { return SortedEntry(key: nil, value: elements[position]) }
@@ -87,7 +88,7 @@ final class OpenSorted: OpenCollection {
     return entry
   }
 
-  /// The set or map as it is now, which stays so.
+  /// The set or map with its present entries, which later changes do not affect.
   func holding() throws(StorageError) -> HeldCollection {
     guard !isTree else { return try HeldCollection(tree: root, of: column, editor) }
     let entries =
@@ -99,7 +100,7 @@ final class OpenSorted: OpenCollection {
 
   // MARK: - Changing
 
-  /// Adds the elements that no element of a set is equal to; answers them.
+  /// Adds those of the elements that equal no element of a set. Returns the elements that were added.
   func insert(_ added: [Value]) throws(StorageError) -> [Value] {
     var new: [Value] = []
     if isTree {
@@ -121,7 +122,7 @@ final class OpenSorted: OpenCollection {
     return new
   }
 
-  /// Removes the element that is equal; answers it, nil where there was none.
+  /// Removes the element that equals `element`. Returns the removed element; nil if there was none.
   func remove(_ element: Value) throws(StorageError) -> Value? {
     var removed: Value?
     if isTree {
@@ -134,7 +135,7 @@ final class OpenSorted: OpenCollection {
     return removed
   }
 
-  /// Sets the value of a key; answers the one it had, nil where the key is new.
+  /// Sets the value of a key. Returns the value that the key had; nil if the key is new.
   func set(_ value: Value, for key: String) throws(StorageError) -> Value? {
     var old: Value?
     if isTree {
@@ -147,7 +148,7 @@ final class OpenSorted: OpenCollection {
     return old
   }
 
-  /// Removes a key; answers its value, nil where it was not there.
+  /// Removes a key. Returns its value; nil if the map lacked the key.
   func removeValue(for key: String) throws(StorageError) -> Value? {
     var old: Value?
     if isTree {
@@ -160,8 +161,8 @@ final class OpenSorted: OpenCollection {
     return old
   }
 
-  /// Takes the links to some rows out: an element of a set goes, a value of a map becomes null. Answers how many links to each
-  /// there were.
+  /// Removes the links to some rows: an element of a set is removed, and a value of a map becomes null. Returns the
+  /// number of links to each row.
   func unlink(_ targets: Set<LinkTarget>) throws(StorageError) -> [LinkTarget: UInt64] {
     var removed: [LinkTarget: UInt64] = [:]
     if isTree {
@@ -182,13 +183,14 @@ final class OpenSorted: OpenCollection {
       root = try SortedTree.build(held, of: column, editor: editor)
       (elements, map) = ([], ValueMap())
     }
-    // A set that grows large in one transaction is not held in memory whole.
+    // If the transaction is large, subtrees are written to the file, so that a set or map that grows large is not
+    // wholly in memory.
     if isTree, editor.hasGrownLarge { root = try editor.spillIfLarge([root])[0] }
   }
 
   // MARK: - Storing
 
-  /// Answers the content that the cell gets. The set or map can be changed further from that state.
+  /// Returns the content that is to be stored in the cell. The set or map can be changed further after this call.
   func store() throws(StorageError) -> CollectionForm.Content {
     isChanged = false
     if isTree {
@@ -210,7 +212,7 @@ final class OpenSorted: OpenCollection {
   }
 }
 
-/// Where a value is among the elements of a set, or would be.
+/// The index of a value among the elements of a set, or the index at which it would be inserted.
 package struct SetPlace {
   package let index: Int
   package let isThere: Bool

@@ -1,16 +1,16 @@
 /// An entry of the tree of a set or map.
 struct SortedEntry: Equatable {
-  /// Of a map; nil in a set.
+  /// The key of a map's entry; nil for a set.
   var key: String?
   /// The element of a set, or the value of the key.
   var value: Value
 }
 
-/// What stands beside the keys of entries (FORMAT.md, "Trees of sets and maps").
+/// The coding of the values of entries, which are stored beside the keys (FORMAT.md, "Trees of sets and maps").
 ///
-/// In a set it is nothing where the key tells the element exactly, else the bytes that a cut key has no room for, or the
-/// number as `ValueCoding` has it. In a map it is the bytes that a cut key has no room for, with their count before them, and
-/// the element, of which nothing stands where it is null.
+/// The value of a set's entry is empty if the key identifies the element exactly. Otherwise it has the bytes that a cut
+/// key has no room for, or the number in the form of `ValueCoding`. The value of a map's entry has the bytes that a cut
+/// key has no room for, after their count, and then the element. A null element takes no bytes.
 enum EntryCoding {
   // MARK: - Writing
 
@@ -23,7 +23,7 @@ enum EntryCoding {
     return bytes
   }
 
-  /// Whether the key tells the element exactly.
+  /// Whether the key identifies the element exactly.
   static func isTold(_ element: Value, _ key: ElementKey, _ column: Column) -> Bool {
     switch element {
     case .int: column.type == .int64
@@ -45,7 +45,7 @@ enum EntryCoding {
     return bytes
   }
 
-  /// The form that an element, which is not null, has in a cell, too.
+  /// Appends an element that is not null, in the form that it also has in a cell.
   static func append(_ element: Value, of column: Column, to bytes: inout [UInt8]) {
     if column.type == .mixed {
       ValueCoding.appendMixed(element, to: &bytes)
@@ -56,7 +56,7 @@ enum EntryCoding {
 
   // MARK: - Reading
 
-  /// Nil for bytes that are no entry of a set or map of the column.
+  /// Reads an entry. Returns nil for bytes that are no entry of a set or map of the column.
   static func entry(_ key: [UInt8], _ value: [UInt8], of column: Column) -> SortedEntry? {
     guard let isCut = ElementKey.isCut(key, of: column) else { return nil }
     guard column.collection == .map else {
@@ -76,7 +76,8 @@ enum EntryCoding {
     guard let element = ValueCoding.value(column.type, &reader), reader.isAtEnd else { return nil }
     let rank = ValueOrder.rank(element)
     guard rank == key.first, rank == ValueOrder.Rank.number || rank == ValueOrder.Rank.nan else { return nil }
-    // Of other columns, to make the keys anew takes longer than to see whether the elements ascend.
+    // For a column of mixed values or decimals, it takes longer to make the key again than to check whether the
+    // elements ascend, so readers of the whole set do the latter.
     let isKey = ElementKey.mayBeUntold(column) || ElementKey(element, of: column).bytes == key
     return isKey ? element : nil
   }
@@ -91,7 +92,8 @@ enum EntryCoding {
     }
   }
 
-  /// The value of a map's entry, and the bytes of its key that stand before it.
+  /// The value of a map's entry, and the remaining bytes of its key, which are stored before it; nil for bytes that are
+  /// no such value.
   static func mapValue(
     _ bytes: [UInt8], isCut: Bool, _ column: Column
   ) -> (rest: ArraySlice<UInt8>, value: Value)? {
@@ -103,12 +105,13 @@ enum EntryCoding {
     }
     guard !reader.isAtEnd else { return column.isOptional ? (rest, .null) : nil }
     guard let value = ValueCoding.value(column.type, &reader), reader.isAtEnd else { return nil }
-    // Null has no bytes.
+    // A null value takes no bytes, so bytes that encode null are damage.
     if case .null = value { return nil }
     return accepts(value, column) ? (rest, value) : nil
   }
 
-  /// The same of most that are strings, without taking them out of their leaf; nil of all else.
+  /// A string that is the value of a map's entry, read without a copy of the bytes; nil for any other value, and for
+  /// strings of more than 127 bytes.
   static func text(_ bytes: RawSpan, _ column: Column) -> String? {
     guard column.type == .string, (1...128).contains(bytes.byteCount),
       bytes.number(at: 0, count: 1) == UInt64(bytes.byteCount - 1)
@@ -121,7 +124,7 @@ enum EntryCoding {
     return column.type.accepts(element)
   }
 
-  /// The bytes that a cut key has no room for; nil for what is no value of such an entry.
+  /// The bytes that a cut key has no room for; nil for bytes that are no value of an entry with a cut key.
   static func rest(_ value: [UInt8], of column: Column) -> ArraySlice<UInt8>? {
     guard column.collection == .map else { return value[...] }
     var reader = ByteReader(value)

@@ -1,4 +1,4 @@
-/// Many entries at once.
+/// Changes of many entries at once.
 extension SortedTree {
   /// Builds the tree of a set or map.
   ///
@@ -26,7 +26,7 @@ extension SortedTree {
   private struct Build {
     private var builder: TreeBuilder
     private let editor: NodeEditor
-    /// The last key that was cut, and how many had it.
+    /// The last cut key without its ordinal, and the number of entries that have it so far.
     private var head: [UInt8] = []
     private var count: UInt32 = 0
 
@@ -49,8 +49,9 @@ extension SortedTree {
     mutating func finish() throws(StorageError) -> Ref { try builder.finish() }
   }
 
-  /// Adds the elements that no element of a set is equal to, of those that are equal the first; answers them in their order.
-  /// Where their keys tell them exactly each node on the way is made once.
+  /// Adds those of the elements that equal no element of a set; of several equal ones, only the first. Returns the
+  /// added elements in the order of the set. If the keys identify the elements exactly, each changed node is made only
+  /// once.
   ///
   /// - Precondition: a set of the column may hold each of the elements.
   static func insert(
@@ -79,10 +80,11 @@ extension SortedTree {
     return (root, added)
   }
 
-  /// Takes the links to some rows out of a set or map; answers how many there were of each. An element of a set goes, a value
-  /// of a map becomes null, and so do links in lists and maps that are values of a map.
+  /// Removes the links to some rows from a set or map. Returns the number of removed links to each row. An element of a
+  /// set is removed. A value of a map becomes null, and so do links in lists and maps that are values of a map.
   ///
-  /// Takes O(log n) for each row that a set may link to, while they are few; else, and in maps, time in proportion to all entries.
+  /// For a set and few rows it takes O(log n) for each row. Otherwise, and for a map, it takes time in proportion to
+  /// the number of all entries.
   static func unlink(
     _ targets: Set<LinkTarget>, in root: Ref, of column: Column, shape: TreeShape = shape, editor: NodeEditor
   ) throws(StorageError) -> (root: Ref, removed: [LinkTarget: UInt64]) {
@@ -97,7 +99,7 @@ extension SortedTree {
   ) throws(StorageError) -> (root: Ref, removed: [LinkTarget: UInt64]) {
     var candidates: [LinkTarget] = []
     if UInt64(targets.count) <= (try count(root, editor.access())) / 8 {
-      // In an order that is the same in every run.
+      // The order is the same in every run of the program.
       candidates = targets.sorted { ($0.table, $0.row) < ($1.table, $1.row) }
     } else {
       try forEach(in: root, of: column, editor.access()) { entry in

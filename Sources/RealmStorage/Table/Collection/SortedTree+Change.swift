@@ -1,8 +1,8 @@
-/// Changes of one entry. What a removed or replaced entry named apart from the tree is freed.
+/// Changes of one entry. The long value of a removed or replaced entry is freed.
 extension SortedTree {
   // MARK: - Sets
 
-  /// Adds an element where none is equal: else the one that is there stays. Answers whether it was added.
+  /// Adds an element, unless the set has an equal one, which then stays. Returns whether the element was added.
   ///
   /// - Precondition: a set of the column may hold the element.
   static func insert(
@@ -15,7 +15,7 @@ extension SortedTree {
     return (try EntryChange(shape: shape, editor: editor).put(value, at: place, in: root), true)
   }
 
-  /// Removes the element that is equal; answers it, nil where there was none.
+  /// Removes the element that equals `element`. Returns the removed element; nil if there was none.
   static func remove(
     _ element: Value, from root: Ref, of column: Column, shape: TreeShape = shape, editor: NodeEditor
   ) throws(StorageError) -> (root: Ref, removed: Value?) {
@@ -26,7 +26,7 @@ extension SortedTree {
 
   // MARK: - Maps
 
-  /// Sets the value of a key; answers the one it had, nil where the key is new.
+  /// Sets the value of a key. Returns the value that the key had; nil if the key is new.
   ///
   /// - Precondition: a map of the column may hold the value.
   static func set(
@@ -40,7 +40,7 @@ extension SortedTree {
     return (try EntryChange(shape: shape, editor: editor).put(bytes, at: place, in: root), old)
   }
 
-  /// Removes a key; answers its value, nil where it was not there.
+  /// Removes a key. Returns its value; nil if the map lacked the key.
   static func removeValue(
     for key: String, from root: Ref, of column: Column, shape: TreeShape = shape, editor: NodeEditor
   ) throws(StorageError) -> (root: Ref, old: Value?) {
@@ -60,11 +60,11 @@ extension SortedTree {
     return (try EntryChange(shape: shape, editor: editor).remove(place, from: root), removed)
   }
 
-  /// Frees the tree, with all that it names.
+  /// Frees the tree, with its long values.
   static func free(_ root: Ref, editor: NodeEditor) throws(StorageError) { try editor.freeTree(root) }
 }
 
-/// Puts entries into a tree and takes them out. Those of a group behind the place get other ordinals.
+/// Puts entries into a tree and removes them. The entries after them in a group of cut keys get new ordinals.
 struct EntryChange {
   let shape: TreeShape
   let editor: NodeEditor
@@ -85,7 +85,7 @@ struct EntryChange {
     return try set(value, for: group.key(place), in: root)
   }
 
-  /// - Precondition: the entry is there.
+  /// - Precondition: the tree has the entry.
   func remove(_ place: EntryPlace, from root: Ref) throws(StorageError) -> Ref {
     let old = try ref(of: place.key, in: root)
     var (root, last) = (root, place.key)
@@ -120,7 +120,8 @@ struct EntryChange {
       editor: editor)
   }
 
-  /// What stands in a leaf for the bytes of a value: themselves, or where they are many their length and a ref.
+  /// The content of a leaf for the bytes of a value: the bytes themselves or, if they are too many for a leaf, their
+  /// length and the ref of a long value.
   static func stored(_ value: [UInt8], editor: NodeEditor) -> (bytes: [UInt8], ref: Ref?) {
     guard value.count > OrderedTree.maximumInlineValue else { return (value, nil) }
     var length: [UInt8] = []

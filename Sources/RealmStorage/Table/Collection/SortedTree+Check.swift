@@ -1,9 +1,10 @@
 extension SortedTree {
-  /// Verifies a whole tree: order of keys, separators and counts; that each entry is one of the column, whose element or key is
-  /// the one that its key tells, stored as the writer stores it; that ordinals go up from 0, in the order of what they number.
-  /// So all elements of a set differ. Answers how many entries there are.
+  /// Verifies a whole tree: the order of keys, the separators and the counts; that each entry is valid in the column,
+  /// that its key is the key of its element or map key, and that it is stored as the writer stores it; that ordinals go
+  /// up from 0 in the order of the bytes that the cut keys have no room for. So all elements of a set differ. Returns
+  /// the number of entries.
   ///
-  /// `body` is called with each entry.
+  /// - Parameter body: called with each entry.
   static func check(
     _ root: Ref, of column: Column, _ reader: any NodeReader,
     _ body: (SortedEntry) throws(StorageError) -> Void = { _ in }
@@ -16,11 +17,12 @@ extension SortedTree {
   }
 }
 
-/// Goes through a tree whose keys are in order.
+/// Verifies the entries of a tree whose keys are known to be in order.
 private struct EntryCheck {
   let column: Column
   let reader: any NodeReader
-  /// The last key that was cut, without its ordinal, how many had it, and what the last one had no room for.
+  /// The last cut key without its ordinal, the number of entries that have it so far, and the bytes that the last of
+  /// them has no room for.
   private var head: [UInt8] = []
   private var count: UInt32 = 0
   private var rest: ArraySlice<UInt8> = []
@@ -30,7 +32,7 @@ private struct EntryCheck {
     self.reader = reader
   }
 
-  /// Reads each leaf by a right of its own, so that decrypted nodes can be forgotten behind it.
+  /// Reads each leaf with an access of its own, so that the decrypted nodes can be dropped after it.
   mutating func walk(
     _ ref: Ref, _ body: (SortedEntry) throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -53,7 +55,7 @@ private struct EntryCheck {
     }
   }
 
-  /// Whether the writer stores the entry so.
+  /// Whether the writer stores the entry with this key and value.
   private mutating func isWritten(_ entry: SortedEntry, _ key: [UInt8], _ value: [UInt8]) -> Bool {
     let made = entry.key.map { ElementKey(mapKey: $0) } ?? ElementKey(entry.value, of: column)
     let stored =

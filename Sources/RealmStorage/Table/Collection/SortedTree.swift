@@ -1,22 +1,23 @@
-/// The elements of a large set, or the keys and values of a large map: an ordered tree (FORMAT.md, "Trees of sets and maps").
+/// The tree of a large set or map: an ordered tree of the elements, or of the keys and values (FORMAT.md, "Trees of
+/// sets and maps").
 ///
-/// A tree is named by the ref of its root, null while it is empty. Its column tells whether it is of a set or a map, and of
-/// what. Reading needs a `NodeAccess`; changing it answers a new root and leaves the nodes of the file as they are. What
-/// takes one entry takes time in proportion to the height, but for strings, data and keys of more than 1000 bytes that share
-/// the first 1000.
+/// A tree is given by the ref of its root, which is null while the tree is empty. Its column says whether it is the
+/// tree of a set or of a map, and the type of the elements. Reading needs a `NodeAccess`. A change returns a new root
+/// and leaves the nodes of the file unchanged. An operation on one entry takes time in proportion to the height of the
+/// tree. Strings, data and map keys of more than 1000 bytes that have the same first 1000 bytes take longer.
 enum SortedTree {
   static let shape = TreeShape.small
 
   static func count(_ root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> UInt64 {
     let count = try OrderedTree.count(root, access)
-    // Each entry takes a byte at least: a forged branch may count more.
+    // Each entry takes at least one byte of the file. Only a forged branch can count more entries.
     guard root.isDirty || count <= access.end else { throw access.corrupted(.rows, root) }
     return count
   }
 
   // MARK: - Sets
 
-  /// Whether a set has an element that is equal.
+  /// Whether a set has an element that is equal to `element`.
   static func contains(
     _ element: Value, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Bool {
@@ -25,7 +26,7 @@ enum SortedTree {
     return try EntryPlace(key, in: root, of: column, access).isThere
   }
 
-  /// The element of a set that is equal; nil where there is none.
+  /// The element of a set that is equal to `element`; nil if there is none.
   static func element(
     equalTo element: Value, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value? {
@@ -33,7 +34,7 @@ enum SortedTree {
     return place.isThere ? try entry(at: place.key, in: root, of: column, access).value : nil
   }
 
-  /// How many elements of a set are less, and whether the next one is equal.
+  /// The number of elements of a set that are less than `element`, and whether the next one is equal to it.
   static func position(
     of element: Value, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (position: UInt64, isThere: Bool) {
@@ -42,14 +43,14 @@ enum SortedTree {
 
   // MARK: - Maps
 
-  /// The value of a key of a map; nil where there is none.
+  /// The value of a key of a map; nil if the map lacks the key.
   static func value(
     of key: String, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value? {
     if key.utf8.count <= ElementKey.maximumContent,
       #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     {
-      // The key's own bytes are looked for, without a copy.
+      // The bytes of the key are used without a copy.
       return try value(at: key.utf8Span.span.bytes, isCut: false, in: root, of: column, access)
     }
     let key = ElementKey(mapKey: key)
@@ -73,7 +74,7 @@ enum SortedTree {
     }
   }
 
-  /// How many keys of a map are less, and whether the next one is the same.
+  /// The number of keys of a map that are less than `key`, and whether the next one is the same key.
   static func position(
     ofKey key: String, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> (position: UInt64, isThere: Bool) {
@@ -106,7 +107,7 @@ enum SortedTree {
     return (before &+ UInt64(index), isThere)
   }
 
-  /// The entry with `position` others before it; nil from the count on.
+  /// The entry at a position; nil if the position is not less than the count.
   static func entry(
     at position: UInt64, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> SortedEntry? {
@@ -118,7 +119,8 @@ enum SortedTree {
     return found
   }
 
-  /// Calls `body` with the entries from a position on, in their order, until it answers false. Takes memory for one at a time.
+  /// Calls `body` with the entries from a position on, in their order, until it returns false. Only one entry is in
+  /// memory at a time.
   static func forEach(
     in root: Ref, of column: Column, from position: UInt64 = 0, _ access: borrowing NodeAccess,
     _ body: (SortedEntry) throws(StorageError) -> Bool
@@ -128,7 +130,8 @@ enum SortedTree {
     }
   }
 
-  /// The same of what is stored.
+  /// Calls `body` with the stored keys and values of the entries from a position on, in their order, until it returns
+  /// false.
   static func forEachStored(
     in root: Ref, from position: UInt64 = 0, _ access: borrowing NodeAccess,
     _ body: (_ key: [UInt8], TreeValue) throws(StorageError) -> Bool
@@ -144,7 +147,7 @@ enum SortedTree {
     }
   }
 
-  /// Entries from a position on, so many at most.
+  /// The entries from a position on, but no more than `most`.
   static func entries(
     from position: Int, atMost most: Int, in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [SortedEntry] {
@@ -156,14 +159,15 @@ enum SortedTree {
     return entries
   }
 
-  /// The whole set, a list in its order, or the whole map.
+  /// The whole set, as a list in the order of the elements, or the whole map.
   static func all(
     _ root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
     var (keys, values): ([String], [Value]) = ([], [])
-    // Keys tell the order of elements, but for those that they do not tell whole: these may be forged.
+    // The order of the keys in the tree proves the order of the elements, except for keys that do not identify their
+    // element completely. The elements of these may be forged.
     var isOrderTold = !ElementKey.mayBeUntold(column)
-    // Forged counts may be any.
+    // A forged count can be any number, so it must not decide how much memory is reserved.
     values.reserveCapacity(Int(min(try count(root, access), 1 << 16)))
     try forEachStored(in: root, access) { (key, value) throws(StorageError) in
       let entry = try entry(key, value, of: column, root, access)
@@ -180,15 +184,15 @@ enum SortedTree {
     return .map(map)
   }
 
-  /// Bytes that the set or map takes as one value of a piece (`CompositeCell`); nil where it would take more than `limit`.
-  /// Looks at no more of it than the limit has room for.
+  /// The number of bytes that the set or map takes as one value of a piece (`CompositeCell`); nil if that is more than
+  /// `limit`. Reads only as many entries as the limit has room for.
   static func inlineLength(
     _ root: Ref, of column: Column, atMost limit: Int, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Int? {
     let count = try count(root, access)
     var scratch: [UInt8] = []
     scratch.appendVarint(count)
-    // Each takes a bit at least.
+    // Each entry takes at least one bit.
     guard limit >= 0, count / 8 <= UInt64(limit) else { return nil }
     var length = scratch.count + (column.isOptional ? Int(count / 8 + (count % 8 > 0 ? 1 : 0)) : 0)
     guard length <= limit else { return nil }
@@ -207,7 +211,8 @@ enum SortedTree {
     return length <= limit ? length : nil
   }
 
-  /// Whether two sets, or two maps, have the same entries. Takes time in proportion to the leaves that only one of them has.
+  /// Whether two sets, or two maps, have the same entries. Takes time in proportion to the leaves that only one of the
+  /// trees has.
   static func areEqual(
     _ left: Ref, _ leftAccess: borrowing NodeAccess, _ right: Ref, _ rightAccess: borrowing NodeAccess,
     of column: Column
@@ -216,7 +221,7 @@ enum SortedTree {
     return try differences(from: left, leftAccess, to: right, rightAccess, of: column).isEmpty
   }
 
-  /// The entries that differ, by the keys of the tree and in their order.
+  /// The differences between two trees, with the keys of the entries in the tree, in the order of the keys.
   static func differences(
     from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref, _ newAccess: borrowing NodeAccess,
     of column: Column
@@ -226,7 +231,7 @@ enum SortedTree {
       try old.contents(oldAccess) == new.contents(newAccess)
     }
     guard column.type == .mixed, column.collection == .map else { return differences }
-    // Lists and maps in mixed values are equal whatever their ids.
+    // The ids of lists and maps in mixed values are not compared.
     var real: [TreeDiff.Difference] = []
     for difference in differences {
       if case .changed(let key) = difference,
@@ -251,14 +256,14 @@ enum SortedTree {
     return entry
   }
 
-  /// Whether the tree has a key.
+  /// Whether the tree has an entry with a key.
   static func has(
     _ key: [UInt8], in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Bool {
     try OrderedTree.find(key.span.bytes, in: root, access) { _ in true } ?? false
   }
 
-  /// The bytes of the value of a key in the tree; nil where there is none.
+  /// The bytes of the value that is stored for a key in the tree; nil if the tree lacks the key.
   static func bytes(
     of key: [UInt8], in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [UInt8]? {
@@ -267,7 +272,9 @@ enum SortedTree {
     }
   }
 
-  /// The entry of a key that is there.
+  /// The entry of a key that the tree has.
+  ///
+  /// - Throws: `.corrupted`, also if the tree lacks the key.
   static func entry(
     at key: [UInt8], in root: Ref, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> SortedEntry {

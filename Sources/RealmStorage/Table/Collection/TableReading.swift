@@ -1,6 +1,6 @@
 /// Reads rows of a table.
 enum TableReading {
-  /// The value of a column in the row of `key`; nil when there is no such row.
+  /// The value of a column in the row with a key; nil if there is no such row.
   static func value(
     _ column: Column, ofRow key: UInt64, in table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value? {
@@ -8,7 +8,9 @@ enum TableReading {
     return try value(column, ofRow: key, in: table.clusters, dictionary: dictionary, access)
   }
 
-  /// - Parameter dictionary: of a column of strings or data, where it has one.
+  /// The value of a column in the row with a key; nil if there is no such row.
+  ///
+  /// - Parameter dictionary: the dictionary of a column of strings or data; null if it has none.
   static func value(
     _ column: Column, ofRow key: UInt64, in clusters: Ref, dictionary: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value? {
@@ -18,7 +20,7 @@ enum TableReading {
     return try value(column, row, of: cluster, dictionary: dictionary, access)
   }
 
-  /// Whether there is a row of that key.
+  /// Whether there is a row with a key.
   static func contains(
     _ key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Bool {
@@ -27,7 +29,7 @@ enum TableReading {
       != nil
   }
 
-  /// The key of the row with `position` rows before it.
+  /// The key of the row at a position.
   static func key(
     at position: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
@@ -38,7 +40,7 @@ enum TableReading {
     return cluster.key(row)
   }
 
-  /// How many rows have a key less than `key`.
+  /// The number of rows with keys less than `key`.
   static func rank(
     of key: UInt64, in clusters: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
@@ -48,9 +50,10 @@ enum TableReading {
     return before &+ UInt64(ClusterNode(try access.node(leaf, .cluster)).lowerBound(key))
   }
 
-  /// How many rows have a lesser key than each of some; nil of keys that no row has. Each leaf is read once.
+  /// For each of some keys, the number of rows with keys less than it; nil for a key that no row has. Each leaf is read
+  /// once.
   ///
-  /// - Parameter keys: growing.
+  /// - Parameter keys: the keys, in ascending order.
   static func ranks(
     of keys: [UInt64], in clusters: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Int?] {
@@ -77,7 +80,9 @@ enum TableReading {
     return try value(column, row, of: cluster, dictionary: dictionary, access)
   }
 
-  /// - Parameter dictionary: of a column of strings or data, where it has one.
+  /// The value of a column in a row of a cluster.
+  ///
+  /// - Parameter dictionary: the dictionary of a column of strings or data; null if it has none.
   static func value(
     _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, dictionary: Ref,
     _ access: borrowing NodeAccess
@@ -101,7 +106,7 @@ enum TableReading {
     }
   }
 
-  /// How many elements the collection of a row has. O(1) of a tree.
+  /// The number of elements of a row's collection. O(1) if the collection is a tree.
   static func count(
     _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Int {
@@ -113,8 +118,8 @@ enum TableReading {
     return try value(column, row, of: cluster, dictionary: .null, access).elements?.count ?? 0
   }
 
-  /// Whether `condition` holds of an element of a row's collection, or of a value of its map. Elements behind the first such one are
-  /// not read, where the collection is a tree.
+  /// Whether `condition` is true for an element of a row's collection, or for a value of its map. If the collection is
+  /// a tree, the leaves after the first such element are not read.
   static func contains(
     _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess,
     _ condition: (Value) throws(StorageError) -> Bool

@@ -1,4 +1,4 @@
-/// Two clusters with rows in common, of two versions of a table, whose cells are compared.
+/// Compares the cells of two clusters of two versions of a table, which have rows in common.
 struct ClusterPair: ~Escapable {
   private let old: ClusterNode
   private let new: ClusterNode
@@ -22,17 +22,17 @@ struct ClusterPair: ~Escapable {
 
   func key(_ pair: RowPair) -> UInt64 { new.key(pair.new) }
 
-  /// Calls `body` with the places in `pairs` of rows whose cells of a column differ.
+  /// Calls `body` with the index in `pairs` of each pair of rows whose cells of a column differ, in ascending order.
   func forEachDifference(
     _ pairs: [RowPair], _ oldColumn: Column, _ newColumn: Column, _ body: (Int) -> Void
   ) throws(StorageError) {
-    // A cluster lacks a column that was added later. Values of two types are never compared by their bytes.
+    // A cluster may lack a column that was added later. Values of two types are never compared by their bytes.
     if oldColumn.hasValues(like: newColumn), let before = old.part(of: oldColumn),
       let after = new.part(of: newColumn)
     {
       switch newColumn.storage {
       case .integers: return forEachDifference(ofIntegers: pairs, before, after, body)
-      // Nanoseconds that are absent are zero.
+      // Absent nanoseconds are zero.
       case .dates where old.nanoseconds(of: oldColumn.id) == nil && new.nanoseconds(of: newColumn.id) == nil:
         return forEachDifference(ofIntegers: pairs, before, after, body)
       case .dates: break
@@ -50,7 +50,7 @@ struct ClusterPair: ~Escapable {
     try forEachDifference(ofValues: pairs, oldColumn, newColumn, body)
   }
 
-  /// How many pairs from the first on have the same value of a column.
+  /// The number of pairs at the beginning that have the same value of a column.
   func commonStart(
     _ pairs: [RowPair], _ oldColumn: Column, _ newColumn: Column
   ) throws(StorageError) -> Int {
@@ -59,11 +59,12 @@ struct ClusterPair: ~Escapable {
     return count
   }
 
-  /// The same for a column that only the newer version has: the older rows have its default.
+  /// Calls `body` with the index in `pairs` of each pair of rows that differ in a column that only the newer version
+  /// has. The older rows have the default of the column.
   func forEachDifference(
     _ pairs: [RowPair], fromAbsent column: Column, _ body: (Int) -> Void
   ) throws(StorageError) {
-    // A cluster that lacks the column has the default too.
+    // The rows of a cluster that lacks the column have the default, too.
     guard new.part(of: column) != nil else { return }
     let access = NodeAccess(within: newAccess)
     let absent = column.absentValue
@@ -107,12 +108,13 @@ struct ClusterPair: ~Escapable {
     }
   }
 
-  /// The same of a column whose values stand in pieces, or as codes of one dictionary; false where collections stand in trees.
+  /// Whether all rows of both clusters are in `pairs`, and both have the same pieces of a column, or the same codes of
+  /// the same dictionary. The answer is false if collections are trees.
   private func isSamePieces(
     _ pairs: [RowPair], _ before: ClusterNode.Descriptor, _ oldColumn: Column,
     _ after: ClusterNode.Descriptor, _ newColumn: Column
   ) -> Bool {
-    // Most rows of two files are not compared with a whole cluster.
+    // The rows of two files often do not pair with the rows of one whole cluster.
     guard pairs.count == old.rows, pairs.count == new.rows, before.encoding == after.encoding else {
       return false
     }
@@ -125,21 +127,21 @@ struct ClusterPair: ~Escapable {
     return old.pieces(before).elementsEqual(new.pieces(after)) { $0 == $1 }
   }
 
-  /// Whether all rows of both stand in `pairs`, and all bytes of a column are the same: most columns of a cluster in which
-  /// a row was changed.
+  /// Whether all rows of both clusters are in `pairs`, and all bytes of a column are the same. In a cluster in which
+  /// one row was changed, this is true for most columns.
   private func isSame(
     _ pairs: [RowPair], _ before: ClusterNode.Descriptor, _ after: ClusterNode.Descriptor
   ) -> Bool {
     guard pairs.count == old.rows, pairs.count == new.rows, before.width == after.width,
       before.nullCount == after.nullCount, before.least == after.least,
-      // Rows of two files may be paired across.
+      // The rows of two files may be paired in another order.
       pairs.allSatisfy({ $0.old == $0.new })
     else { return false }
     return old.view.bytes(at: before.offset, count: before.length)
       .compare(new.view.bytes(at: after.offset, count: after.length)) == 0
   }
 
-  /// The way that serves all: also where a cluster lacks the column, since it was added later.
+  /// Compares the values of any column, also if a cluster lacks the column because it was added later.
   private func forEachDifference(
     ofValues pairs: [RowPair], _ oldColumn: Column, _ newColumn: Column, _ body: (Int) -> Void
   ) throws(StorageError) {
@@ -150,14 +152,14 @@ struct ClusterPair: ~Escapable {
     for (place, pair) in pairs.enumerated() {
       let before = try TableReading.value(oldColumn, pair.old, of: old, oldDictionaries.view, left)
       let after = try TableReading.value(newColumn, pair.new, of: new, newDictionaries.view, right)
-      // A link to a row of another table is another, whatever the row's key.
+      // A link to a row of another table is a different value, even if the rows have the same key.
       let areOthers = targetsDiffer && !before.linkTargets(of: oldColumn).isEmpty
       if areOthers || before != after { body(place) }
     }
   }
 }
 
-/// The cells of a column of varying size in a cluster: values are compared by the bytes that are stored.
+/// The cells of a column of varying size in a cluster. Values are compared by their stored bytes.
 private struct VaryingCells: ~Escapable {
   private let cluster: ClusterNode
   private let descriptor: ClusterNode.Descriptor
@@ -189,7 +191,7 @@ private struct VaryingCells: ~Escapable {
       let (left, right) = (
         cluster.piece(descriptor, row), other.cluster.piece(other.descriptor, otherRow)
       )
-      // Cells of one piece are equal, but for collections that stand in trees.
+      // The same cell of the same piece is equal, unless it is a collection that is a tree.
       if left == right, cluster.trees(of: column.id) == nil { return true }
     }
     let left = try cluster.cell(descriptor, row, dictionary: dictionary, access)
@@ -201,7 +203,7 @@ private struct VaryingCells: ~Escapable {
       return try isEqual(left, other, right)
     }
     if left.length == right.length {
-      // A value has one form: those of one length stand both here or both apart.
+      // A value has only one form. So values of the same length are both in their pieces or both apart.
       if left.long == nil, right.long == nil {
         if left.bytes.compare(right.bytes) == 0 { return true }
       } else {
@@ -210,12 +212,12 @@ private struct VaryingCells: ~Escapable {
         if try bytes == right.array(NodeAccess(within: other.access)) { return true }
       }
     }
-    // Lists and maps in mixed values are equal whatever their ids.
+    // The ids of lists and maps in mixed values are not compared.
     guard column.type == .mixed else { return false }
     return try isEqual(left, other, right)
   }
 
-  /// Whether two collections are equal, of which one is a tree, or two mixed values.
+  /// Whether two collections are equal, at least one of which is a tree, or two mixed values.
   private func isEqual(
     _ cell: VaryingCell, _ other: Self, _ otherCell: VaryingCell
   ) throws(StorageError) -> Bool {

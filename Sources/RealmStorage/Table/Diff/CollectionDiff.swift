@@ -1,6 +1,7 @@
-/// Finds what differs between two versions of a collection, at the cost of what changed where both are trees.
+/// Finds the differences between two versions of a collection. If both are trees, this takes time in proportion to what
+/// changed.
 struct CollectionDiff {
-  /// The collection of one version.
+  /// The collection in one version.
   enum Side {
     case tree(Ref)
     case value(Value)
@@ -16,7 +17,8 @@ struct CollectionDiff {
         return .list(try list(from: left, oldAccess, to: right, newAccess))
       }
       let differences = try SortedTree.differences(from: left, oldAccess, to: right, newAccess, of: column)
-      // Of keys that are cut each entry has another key when one before it comes or goes: such collections are compared whole.
+      // The entries with cut keys get other keys when an entry before them is added or removed, so collections with a
+      // difference in such keys are compared as a whole.
       if !differences.contains(where: { ElementKey.isCut($0.key, of: column) ?? true }) {
         return column.collection == .set
           ? .set(try set(differences, from: left, oldAccess, to: right, newAccess))
@@ -44,7 +46,7 @@ struct CollectionDiff {
 
   // MARK: - Lists
 
-  /// Elements before the first difference and behind the last one are skipped, a shared subtree at once.
+  /// Elements before the first difference and after the last one are skipped, and a shared subtree is skipped at once.
   private func list(
     from old: Ref, _ oldAccess: borrowing NodeAccess, to new: Ref, _ newAccess: borrowing NodeAccess
   ) throws(StorageError) -> ElementChanges {
@@ -81,7 +83,7 @@ struct CollectionDiff {
   private func rank(_ key: RawSpan, in root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> Int
   {
     let rank = try OrderedTree.rank(key, in: root, access)
-    // Only branches with forged counts have more.
+    // Only branches with forged counts give a greater rank.
     guard rank < 1 << 48 else { throw access.corrupted(.rows, root) }
     return Int(rank)
   }

@@ -1,12 +1,15 @@
-/// Walks over the clusters that only one of two versions of a table has, and pairs their rows by key.
+/// Walks over the clusters that only one of two versions of a table has, and pairs their rows by key. If the rows of a
+/// shared cluster may differ in their values, it walks over all clusters.
 ///
-/// A copy of a walk begins where the walk stands, so that what one walk found can be gone through several times.
+/// A copy of a walk continues from the present place of the walk. So the clusters that were found can be walked over
+/// several times.
 struct DiffWalk {
-  /// Rows of a cluster of each version, up to the end of one of the two; or the rest of one cluster alone.
+  /// Rows of one cluster of each version, up to the end of one of the two clusters; or the rest of one cluster if the
+  /// other version has no rows left.
   struct Stretch {
-    /// The cluster of the older version, where there is one.
+    /// The cluster of the older version; nil if that version has no rows left.
     var old: Ref?
-    /// The cluster of the newer version, where there is one.
+    /// The cluster of the newer version; nil if that version has no rows left.
     var new: Ref?
     /// The places in the older cluster of rows that only the older version has.
     var deletions: [Int] = []
@@ -20,10 +23,12 @@ struct DiffWalk {
   private let new: TableDiff.Side
   private var oldRows: RowWalk
   private var newRows: RowWalk
-  /// The pairs of clusters that have the same rows, as of the last ones.
+  /// The pairs of the last two clusters that had the same keys. They are used again if the next such clusters have as
+  /// many rows.
   private var aligned: [RowPair] = []
 
-  /// - Parameter skipsShared: clusters that both have are left out: rows of two versions of one file differ in none of them.
+  /// - Parameter skipsShared: whether clusters that both versions have are skipped. In two versions of one file, the
+  ///   rows of such clusters do not differ.
   init(
     _ old: TableDiff.Side, _ new: TableDiff.Side, skipsShared: Bool = true
   ) throws(StorageError) {
@@ -32,7 +37,7 @@ struct DiffWalk {
     let leaves: (old: [Ref], new: [Ref])
     let areReadAlike = new.schema.columns.allSatisfy { column in
       guard let before = old.schema.columns.first(where: { $0.id == column.id }) else {
-        // Who pairs columns by their names compares it with the one that was removed.
+        // A caller that pairs columns by their names compares this column with a removed column of the same name.
         return old.schema.column(column.name) == nil
       }
       return before.absentValue == column.absentValue && before.hasValues(like: column)
@@ -42,8 +47,9 @@ struct DiffWalk {
         in: old.root.clusters, old.reader.access(), and: new.root.clusters, new.reader.access()
       ) { $0.isKeyedBranch }
     } else {
-      // Rows of clusters that lack such a column have another value now, and their clusters are the same. So have rows whose
-      // bytes are read as another type.
+      // All clusters are compared, also shared ones, because the caller asked for it or because their rows may differ:
+      // the rows of a shared cluster that lacks a column have another value if the column's absent value changed, and
+      // so have rows whose bytes are read as another type.
       leaves = (try Self.leaves(of: old), try Self.leaves(of: new))
     }
     oldRows = RowWalk(leaves.old)
@@ -59,9 +65,10 @@ struct DiffWalk {
     return leaves
   }
 
-  /// Compares the keys from where the walk stands until one of the two clusters ends. Nil at the end of both versions.
+  /// Compares the keys from the present place until one of the two clusters ends. Returns nil at the end of both
+  /// versions.
   ///
-  /// Gives up its right to read at its end, so that decrypted nodes can be forgotten behind it.
+  /// Ends its accesses when it returns, so that decrypted nodes can be dropped after it.
   @inline(never)
   mutating func next() throws(StorageError) -> Stretch? {
     let (oldReader, newReader) = (old.reader, new.reader)
@@ -107,13 +114,13 @@ struct DiffWalk {
   }
 }
 
-/// A row in two clusters.
+/// The places of one row in the clusters of two versions.
 struct RowPair {
   var old: Int
   var new: Int
 }
 
-/// Rows of clusters that stand in order.
+/// A walk over the rows of clusters, in the order of their keys.
 private struct RowWalk {
   private let leaves: [Ref]
   private var leaf = 0
@@ -123,12 +130,12 @@ private struct RowWalk {
   init(_ leaves: [Ref]) { self.leaves = leaves }
 
   var isAtEnd: Bool { leaf == leaves.count }
-  /// The cluster it stands in.
+  /// The present cluster.
   var ref: Ref { leaves[leaf] }
 
-  /// The cluster it stands in, to read.
+  /// The present cluster, for reading.
   ///
-  /// - Throws: `.corrupted`, also where its keys do not follow those before it.
+  /// - Throws: `.corrupted`, also if its keys are not greater than those of the clusters before it.
   @_lifetime(borrow access)
   func cluster(_ access: borrowing NodeAccess) throws(StorageError) -> ClusterNode {
     let cluster = ClusterNode(try access.node(leaves[leaf], .cluster))
@@ -136,7 +143,7 @@ private struct RowWalk {
     return cluster
   }
 
-  /// The places of the rows that are left of the cluster, which it leaves.
+  /// Returns the places of the remaining rows of the present cluster, and goes on to the next cluster.
   mutating func rest(_ access: borrowing NodeAccess) throws(StorageError) -> [Int] {
     let cluster = try cluster(access)
     let places = Array(row..<cluster.rows)

@@ -1,6 +1,7 @@
-/// Tells the changes of the elements of a collection, so that each fits what those before it leave.
+/// Lists the changes of the elements of a collection, in an order in which each change fits the state after the changes
+/// before it.
 struct ElementDiff {
-  /// Is given a change, and what stood there before; answers whether it wants more.
+  /// A closure that gets a change and the values that it replaces or removes, and returns whether it wants more.
   typealias Body = (RowChange.Kind, RecordedChange.Before) throws(StorageError) -> Bool
 
   let cell: CellPlace
@@ -10,7 +11,7 @@ struct ElementDiff {
 
   private var place: ElementsPlace { ElementsPlace(cell: cell) }
 
-  /// Calls `body` with each change until it answers false; answers whether it wanted all.
+  /// Calls `body` with each change until it returns false. Returns whether `body` wanted all changes.
   func forEach(
     _ changes: CollectionChanges, _ oldAccess: borrowing NodeAccess, _ newAccess: borrowing NodeAccess,
     _ body: Body
@@ -22,14 +23,15 @@ struct ElementDiff {
     }
   }
 
-  /// From the beginning to the end: what stands before the change at hand is as in the newer list.
+  /// The changes go from the beginning to the end of the list. The elements before the present change are those of the
+  /// newer list.
   private func list(
     _ changes: ElementChanges, _ oldAccess: borrowing NodeAccess, _ newAccess: borrowing NodeAccess,
     _ body: Body
   ) throws(StorageError) -> Bool {
     var (deletions, insertions) = (changes.deletions[...], changes.insertions[...])
     var modifications = changes.modifications[...]
-    // The next element of each list.
+    // The position of the next element of each list.
     var (left, right) = (0, 0)
     while !deletions.isEmpty || !insertions.isEmpty || !modifications.isEmpty {
       let kept = min(
@@ -95,7 +97,8 @@ struct ElementDiff {
 extension CollectionDiff.Side {
   /// The collection of a row of a cluster.
   ///
-  /// - Throws: `.corrupted`, also where it is null, or a map where the column has none.
+  /// - Throws: `.corrupted`, also if the cell is null, or if it is a map and the column is not one of maps, or the
+  ///   reverse.
   init(
     _ column: Column, _ row: Int, of cluster: borrowing ClusterNode, _ access: borrowing NodeAccess
   ) throws(StorageError) {
@@ -115,7 +118,7 @@ extension CollectionDiff.Side {
     }
   }
 
-  /// Elements that follow each other.
+  /// Consecutive elements.
   fileprivate func elements(
     _ range: Range<Int>, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Value] {
@@ -144,7 +147,7 @@ extension CollectionDiff.Side {
     return elements
   }
 
-  /// The value of a key that is there.
+  /// The value of a key that the map has.
   fileprivate func value(
     ofKey key: String, of column: Column, _ access: borrowing NodeAccess
   ) throws(StorageError) -> Value {
@@ -161,7 +164,7 @@ extension CollectionDiff.Side {
 }
 
 extension ArraySlice<Int> {
-  /// How many numbers follow each other from one on; they are taken away.
+  /// Removes the consecutive numbers at the beginning, if the first of them is `first`. Returns how many there were.
   mutating func takeRun(from first: Int) -> Int {
     var count = 0
     while self.first == first + count {

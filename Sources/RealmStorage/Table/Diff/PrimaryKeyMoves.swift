@@ -1,7 +1,7 @@
 /// Rows whose primary keys differ between two versions, in an order in which each key is free when a row takes it.
 ///
-/// A row that takes the key of another waits for that one. Where rows wait for each other in a ring, as two that swap their keys, one of
-/// them takes a key meanwhile that no row has in either version.
+/// A row that takes the key of another row waits until that row has given it up. If rows wait for each other in a ring,
+/// for example two that swap their keys, one of them takes a temporary key that no row has in either version.
 struct PrimaryKeyMoves {
   struct Move {
     var row: UInt64
@@ -11,7 +11,8 @@ struct PrimaryKeyMoves {
 
   enum Step {
     case set(Move)
-    /// No key is left for the meantime, as may be of booleans: the row goes and comes again.
+    /// Deletes the row, which `bringBack` creates again. This is done if there is no free temporary key, for example in
+    /// a column of booleans.
     case takeAway(Move)
     case bringBack(Move)
   }
@@ -22,18 +23,18 @@ struct PrimaryKeyMoves {
 
   mutating func append(_ move: Move) { moves.append(move) }
 
-  /// The steps in their order. Takes time in proportion to the moves.
+  /// The steps in their order. Takes time in proportion to the number of moves.
   ///
-  /// - Parameter isFree: whether no row has a key, in either version.
+  /// - Parameter isFree: returns whether no row has a key, in either version.
   func steps(
     _ column: Column, isFree: (Value) throws(StorageError) -> Bool
   ) throws(StorageError) -> [Step] {
     var holders: [Value: Int] = [:]
-    // Of a damaged file two rows may have one key: the order is of no account then.
+    // In a damaged file two rows may have the same key. Then the order does not matter.
     for (index, move) in moves.enumerated() { holders[move.old] = index }
     var spares = SpareKeys(column)
     var steps: [Step] = []
-    // 0 is a move that was not looked at, 1 one that waits, 2 one that is done.
+    // The state is 0 for a move that was not processed, 1 for a move that waits, and 2 for a move that is done.
     var states = [UInt8](repeating: 0, count: moves.count)
     for start in moves.indices {
       var path: [Int] = []
@@ -63,16 +64,16 @@ struct PrimaryKeyMoves {
   }
 }
 
-/// Values of a column that may be no row's key.
+/// Values of a column that are candidates for temporary keys.
 private struct SpareKeys {
   private let column: Column
   private var number: Int64 = 0
-  /// How many values are tried: more than enough, but where the type has few.
+  /// The greatest number of values that are tried. It is more than enough, except for a type with few values.
   private static let mostTried: Int64 = 1 << 20
 
   init(_ column: Column) { self.column = column }
 
-  /// The next one that is free; nil where none is found.
+  /// The next free value; nil if there is none.
   mutating func next(_ isFree: (Value) throws(StorageError) -> Bool) throws(StorageError) -> Value? {
     while number < Self.mostTried, let value = value(number) {
       number += 1

@@ -1,6 +1,8 @@
-/// The values of rows that both versions have.
+/// Changes of the values of rows that both versions have.
 extension RowDiff {
-  /// - Parameter moves: gets the primary keys that differ, which are told in an order of their own.
+  /// Calls `body` with each change of a value until it returns false. Returns whether `body` wanted all changes.
+  ///
+  /// - Parameter moves: gets the changes of primary keys, which come later in an order of their own.
   func forEachModification(_ moves: inout PrimaryKeyMoves, _ body: Body) throws(StorageError) -> Bool {
     var found = PrimaryKeyMoves()
     defer { moves = found }
@@ -25,7 +27,7 @@ extension RowDiff {
     }
   }
 
-  /// The places of the columns that differ, for each pair of rows.
+  /// For each pair of rows, the places of the columns that differ.
   private func changedColumns(
     _ pairs: [RowPair], _ clusters: borrowing ClusterPair
   ) throws(StorageError) -> [[Int]] {
@@ -40,7 +42,7 @@ extension RowDiff {
     return changed
   }
 
-  /// A cell of two clusters.
+  /// The cell of one row in the clusters of two versions.
   private struct CellPair {
     var place: CellPlace
     var column: ColumnPair

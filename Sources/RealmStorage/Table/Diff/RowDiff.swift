@@ -1,16 +1,17 @@
-/// Tells the changes that lead from one version of a table to another, in an order in which each fits what those before it leave: rows
-/// that go, values that differ, rows that come.
+/// Lists the changes that lead from one version of a table to another. Their order is such that each change fits the
+/// state after the changes before it: first deleted rows, then different values, then new rows.
 ///
-/// The newer schema is the older one with columns added behind the others. The older rows have the defaults of these.
+/// The newer schema is the older one, possibly with more columns after the others. The older rows have the defaults of
+/// the added columns.
 struct RowDiff {
   typealias Side = TableDiff.Side
-  /// Is given a change; answers whether it wants more.
+  /// A closure that gets a change, and returns whether it wants more.
   typealias Body = (RecordedChange) throws(StorageError) -> Bool
 
   let old: Side
   let new: Side
   private let walk: DiffWalk
-  /// Of the newer schema, in its order; `old` is nil of one that was added.
+  /// The columns of the newer schema, in its order. `old` is nil for a column that was added.
   let columns: [ColumnPair]
 
   struct ColumnPair {
@@ -29,10 +30,10 @@ struct RowDiff {
     walk = try DiffWalk(old, new)
   }
 
-  /// Calls `body` with each change until it answers false; answers whether it wanted all.
+  /// Calls `body` with each change until it returns false. Returns whether `body` wanted all changes.
   ///
-  /// Takes memory for the rows of a cluster that differ, beside the refs of clusters, and for the primary keys that rows of both versions have
-  /// changed.
+  /// Takes memory for the refs of clusters, for the differing rows of one cluster, and for the primary keys that
+  /// changed in rows of both versions.
   func forEach(_ body: Body) throws(StorageError) -> Bool {
     var (moves, hasCreations) = (PrimaryKeyMoves(), false)
     guard try forEachDeletion(&hasCreations, body), try forEachModification(&moves, body),
@@ -41,7 +42,8 @@ struct RowDiff {
     return hasCreations ? try forEachCreation(body) : true
   }
 
-  /// Calls `body` with each stretch of rows that have to be compared.
+  /// Calls `body` with each stretch of rows that have to be compared, until it returns false. Returns whether `body`
+  /// wanted all stretches.
   func forEachStretch(
     _ body: (DiffWalk.Stretch) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
@@ -81,7 +83,7 @@ struct RowDiff {
 
   /// Rows of a cluster, with a value for each column of the newer schema.
   ///
-  /// - Parameter stored: the columns as the version has them; nil for one that it lacks.
+  /// - Parameter stored: the columns in the form that the version of `side` has; nil for a column that it lacks.
   private func batch(
     _ rows: [Int], of leaf: Ref, _ side: Side, _ stored: [Column?]
   ) throws(StorageError) -> RowBatch {
@@ -135,7 +137,7 @@ struct RowDiff {
         let cell = CellPlace(row: move.row, column: column.id)
         guard try body(change(.set(move.new, cell), .value(move.old))) else { return false }
       case .takeAway(let move):
-        // Its other values were changed before.
+        // The changes of the row's other values come before this step.
         var values = try values(ofRow: move.row)
         values[place] = move.old
         let row = RowBatch([RowBatch.Row(key: move.row, values: values)])

@@ -1,6 +1,6 @@
-/// The tables and columns that a version has more than an older one.
+/// The tables and columns that a version has and an older version lacks.
 struct SchemaDiff {
-  /// A table of both versions whose rows are compared, or one of the newer version alone.
+  /// A table of the newer version, with its schema in the older version, which is nil if the table is new.
   struct Pair {
     var old: TableSchema?
     var new: TableSchema
@@ -9,15 +9,15 @@ struct SchemaDiff {
   private let all: [Pair]
   private let isAskedFor: (TableSchema) -> Bool
 
-  /// Those that are asked for, by growing id.
+  /// The tables that are asked for, in ascending order of their ids.
   var pairs: [Pair] { all.filter { isAskedFor($0.new) } }
 
   /// - Parameters:
-  ///   - old: by growing id, as `new`.
-  ///   - path: of the file.
-  ///   - isAskedFor: whether a table is compared.
-  /// - Throws: `.schemaChanged` where the newer version has not all that the older one has, as it was. Indexes count only where they
-  ///   make a column the primary key.
+  ///   - old: the tables of the older version, in ascending order of their ids, as in `new`.
+  ///   - path: the path of the file, for errors.
+  ///   - isAskedFor: says whether a table is compared.
+  /// - Throws: `.schemaChanged` if the newer version lacks a compared table of the older version or one of its columns,
+  ///   or has it in another form. Indexes count only if they make a column the primary key.
   init(
     from old: [TableSchema], to new: [TableSchema], path: String,
     _ isAskedFor: @escaping (TableSchema) -> Bool
@@ -43,7 +43,7 @@ struct SchemaDiff {
     else {
       throw .schemaChanged(table: old.name, column: nil, path: path)
     }
-    // Columns are added behind all others.
+    // New columns come after all others.
     for (place, column) in old.columns.enumerated() {
       guard place < new.columns.count, column.isSame(as: new.columns[place]) else {
         throw .schemaChanged(table: old.name, column: column.name, path: path)
@@ -51,8 +51,8 @@ struct SchemaDiff {
     }
   }
 
-  /// The changes that add tables and columns. A link's table is made before the column that links to it, so a new table may
-  /// get some of its columns behind the tables.
+  /// The changes that add tables and columns. The table that a link leads to is made before the column of the link, so
+  /// some columns of a new table may be added after all tables.
   var changes: [RowChange] {
     var made = Set(all.filter { $0.old != nil }.map(\.new.id))
     var changes: [RowChange] = []
@@ -74,10 +74,10 @@ struct SchemaDiff {
 }
 
 extension TableSchema {
-  /// The table with the columns before a place only: those behind it are added next, with the ids they have.
+  /// The table with only the columns before a place. The other columns are added later, with the ids that they have.
   fileprivate func beginning(before place: Int?) -> TableSchema {
     var schema = self
-    // The table that is made of this schema has no clusters yet.
+    // The table that is made from this schema has no clusters yet.
     schema.droppedColumns = []
     guard let place else { return schema }
     schema.columns.removeSubrange(place...)
@@ -87,12 +87,12 @@ extension TableSchema {
 }
 
 extension Column {
-  /// Whether what rows hold in the column means the same in both versions.
+  /// Whether the values of rows in the column have the same meaning in both versions.
   fileprivate func isSame(as other: Column) -> Bool {
     id == other.id && role == other.role && name.utf8.elementsEqual(other.name.utf8) && type == other.type
       && collection == other.collection && isOptional == other.isOptional && target == other.target
       && (index == .unique) == (other.index == .unique)
-      // Of an optional column it is of no account: new rows have null.
+      // The default of an optional column is not used: new rows have null.
       && (isOptional || storedDefault == other.storedDefault)
   }
 }

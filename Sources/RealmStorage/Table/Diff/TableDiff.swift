@@ -1,9 +1,10 @@
-/// Finds what differs between two versions of a table, at the cost of the clusters that only one of them has.
+/// Finds the differences between two versions of a table, in time in proportion to the number of clusters that only one
+/// of them has.
 ///
-/// Rows are paired by key and their cells compared, so a split, a merge, another packing, another code for a value or a
-/// moved node is no difference.
+/// Rows are paired by their keys, and their cells are compared. So a split, a merge, another packing, another code for
+/// a value or a moved node is no difference.
 struct TableDiff {
-  /// A table of one version.
+  /// A table in one version.
   struct Side {
     var schema: TableSchema
     var root: TableRoot
@@ -26,15 +27,15 @@ struct TableDiff {
   private init(_ old: Side, _ new: Side) {
     self.old = old
     self.new = new
-    // A column's id is given once, and stays when its type changes.
+    // A column's id is given only once, and stays the same if the type of the column changes.
     columns = new.schema.columns.enumerated().compactMap { position, column in
-      // Nobody sees a companion.
+      // Programs do not see companions.
       guard !column.isCompanion else { return nil }
       return old.schema.columns.first { $0.id == column.id }.map { ($0, column, position) }
     }
   }
 
-  /// Gives up its right to read at its end, as the walk does.
+  /// Ends its accesses when it returns, as `DiffWalk.next` does, so that decrypted nodes can be dropped after it.
   private mutating func add(_ stretch: DiffWalk.Stretch) throws(StorageError) {
     let (oldReader, newReader) = (old.reader, new.reader)
     let oldAccess = oldReader.access()
@@ -63,9 +64,9 @@ struct TableDiff {
 }
 
 extension Column {
-  /// Whether the same bytes are the same value in both.
+  /// Whether the same bytes mean the same value in both columns.
   func hasValues(like other: Column) -> Bool {
-    // A collection has bits for its nulls only where there may be some.
+    // A collection has bits that mark nulls only if its elements may be null.
     type == other.type && collection == other.collection && (!isCollection || isOptional == other.isOptional)
       && (type != .link || target == other.target)
   }

@@ -1,13 +1,13 @@
-/// Which cells link by primary key to rows of a table that are not there: an ordered tree of (primary key, source table, source column, source row), without
-/// values (FORMAT.md, "Links to rows that are not there").
+/// The index of the cells that link by primary key to rows of a table that do not exist: an ordered tree of (primary
+/// key, source table, source column, source row), without values (FORMAT.md, "Links to rows that are not there").
 ///
-/// A key begins with the primary key, encoded as in the index of a column of mixed values, whatever the type of the primary key is. So some keys that differ
-/// have one encoding: the cell itself tells which it links to.
+/// A key begins with the primary key, encoded as in the index of a mixed column, whatever the type of the primary key
+/// is. So some different primary keys have one encoding, and the cell itself tells to which one it links.
 enum AbsentLinkIndex {
-  /// A cell that holds links to rows that are not there.
+  /// A cell that has links to rows that do not exist.
   struct Source: Hashable {
     var table: UInt32
-    /// The column whose companion has the links.
+    /// The id of the column whose companion has the links.
     var column: UInt16
     var row: UInt64
   }
@@ -24,7 +24,7 @@ enum AbsentLinkIndex {
     return bytes
   }
 
-  /// The cells with links to rows whose primary key has the encoding of one, in order.
+  /// The cells with links to rows whose primary key has the same encoding as `primaryKey`, in order.
   static func sources(
     of primaryKey: Value, in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [Source] {
@@ -43,7 +43,8 @@ enum AbsentLinkIndex {
     return found
   }
 
-  /// All cells with links to rows of the table that are not there, each once, in the order of their first entries. Takes time in proportion to the links.
+  /// All cells with links to rows of the table that do not exist, each once, in the order of their first entries. Takes
+  /// time in proportion to the number of links.
   static func sources(in root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> [Source] {
     var (found, known): ([Source], Set<Source>) = ([], [])
     guard !root.isNull else { return found }
@@ -68,7 +69,7 @@ enum AbsentLinkIndex {
   }
 }
 
-/// The same of a table being changed.
+/// The index of absent links of a table in a transaction that changes it.
 final class AbsentLinkIndexWriter {
   @exclusivity(unchecked) private(set) var root: Ref
   private let editor: NodeEditor

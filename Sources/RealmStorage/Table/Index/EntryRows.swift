@@ -1,13 +1,13 @@
-/// The rows of the entries of an index, leaf by leaf: what entries have in common is looked at once.
+/// Reads the rows of the entries of an index, leaf by leaf. The bytes that entries have in common are read only once.
 struct EntryRows {
   private let column: Column
-  /// Bytes of the value of the entry looked at last, and its place in the leaf.
+  /// The number of bytes of the value of the entry that was read last, and its index in the leaf.
   private var last: (value: Int, place: Int)?
   private var scratch: [UInt8] = []
 
   init(of column: Column) { self.column = column }
 
-  /// Adds the row of each entry of a leaf, in order; false where one is no entry.
+  /// Appends the row of each entry of a leaf, in order. Returns false if one of them is no valid entry.
   mutating func read(_ leaf: borrowing LeafNode, to rows: inout [UInt64]) -> Bool {
     rows.reserveCapacity(rows.count + leaf.count)
     guard let width = rowWidth(leaf), let first = row(leaf, 0) else {
@@ -25,7 +25,8 @@ struct EntryRows {
     return true
   }
 
-  /// Bytes of each suffix where they are ends of rows' keys: the value is the same in all.
+  /// The number of bytes of each suffix, if the suffixes are the ends of row keys and so the value is the same in
+  /// all entries; else nil.
   private mutating func rowWidth(_ leaf: borrowing LeafNode) -> Int? {
     guard let width = leaf.keyWidth, (1...8).contains(width), let value = valueLength(leaf, 0),
       leaf.prefixLength > value
@@ -33,14 +34,14 @@ struct EntryRows {
     return width
   }
 
-  /// The row of an entry; nil for what is no entry. Entries of one leaf come in order.
+  /// The row of an entry; nil if it is no valid entry. The entries of one leaf must be read in order.
   mutating func row(_ leaf: borrowing LeafNode, _ place: Int) -> UInt64? {
     let (suffix, prefix) = (leaf.suffix(place), leaf.prefix)
     guard let value = valueLength(leaf, place) else { return nil }
     last = (value, place)
     let count = prefix.byteCount + suffix.byteCount - value - 1
     guard (1...8).contains(count) else { return nil }
-    // How many bytes the row's key takes, and these, in the prefix and in the suffix.
+    // The number of bytes of the row's key, and these bytes, may stand in the prefix and in the suffix.
     guard value < prefix.byteCount else {
       let start = value - prefix.byteCount
       guard suffix.unsafeLoad(fromByteOffset: start, as: UInt8.self) == count else { return nil }
@@ -57,10 +58,10 @@ struct EntryRows {
     return row
   }
 
-  /// Bytes of the value of an entry.
+  /// The number of bytes of the value of an entry.
   private mutating func valueLength(_ leaf: borrowing LeafNode, _ place: Int) -> Int? {
     if let last {
-      // The same value as before?
+      // Check whether the value is the same as that of the last entry.
       let own = last.value - leaf.prefixLength
       if own <= 0 { return last.value }
       let (before, suffix) = (leaf.suffix(last.place), leaf.suffix(place))

@@ -1,19 +1,22 @@
-/// Values as index trees order them: bytes that compare as the values do (FORMAT.md, "Indexes").
+/// The form of values in index trees: bytes that compare as the values do (FORMAT.md, "Indexes").
 ///
-/// In a column that may hold null, null is the byte 0 and all else follows a byte 1. An integer has 8 bytes, highest
-/// first, with the sign bit flipped; a date is seconds and then nanoseconds in 4 bytes. In a text each
-/// byte 0 becomes 0 and ff, and two bytes 0 end it; of one of 248 bytes or more the first 248 stand, and ff, which is
-/// in no UTF-8: rows that share them are told apart by reading them.
+/// In a column that may hold null, null is the byte 0, and all other values follow a byte 1. An integer has 8 bytes,
+/// the highest first, with the sign bit inverted. A date is its seconds in that form, and then its nanoseconds in 4
+/// bytes. In a text each byte 0 becomes 0 and ff, and two bytes 0 end it. If these bytes without the end are 248 or
+/// more, only the first 248 are stored, and then ff, which is in no UTF-8. To tell rows with such equal bytes apart,
+/// their values have to be read.
 ///
-/// A value of any type begins with its place among the types in sorts. All numbers are the double that is nearest to
-/// them, so that those that are equal have one encoding whatever their types; some that differ share it too. Lists and
-/// maps have nothing but their place. Which rows have the very value is told by reading them.
+/// In a mixed column a value begins with the place of its type in sorts. Each number is stored as the double that is
+/// nearest to it, so that equal numbers have one encoding whatever their types; some numbers that differ share an
+/// encoding too. Lists and maps have no bytes behind the place of their type. To find the rows that have exactly one
+/// value, their values have to be read.
 ///
-/// An entry of an index is such a value and the row's key: how many bytes it takes, and these, highest first.
+/// An entry of an index is such a value and then the key of the row: the number of bytes of the key, and these
+/// bytes, the highest first.
 enum IndexKey {
   static let maximumText = 248
 
-  /// Whether the encoding may leave something out, so that values that differ may have one.
+  /// Whether the encoding may be incomplete, so that different values may have the same encoding.
   static func isCut(_ encoded: [UInt8], of column: Column) -> Bool {
     column.type == .mixed || encoded.last == 0xff && encoded.count >= maximumText
   }
@@ -36,7 +39,7 @@ enum IndexKey {
     case .float(let number): appendOrdered(Double(number), to: &bytes)
     case .double(let number): appendOrdered(number, to: &bytes)
     case .decimal128(let stored):
-      // Texts name one number each, and reading one rounds to the nearest double.
+      // Each text names one number, and reading the text rounds to the nearest double.
       appendOrdered(Double(DecimalNumber(stored).text) ?? .nan, to: &bytes)
     case .date(let date):
       appendOrdered(date.seconds, to: &bytes)
@@ -63,7 +66,8 @@ enum IndexKey {
     bytes.appendHighestFirst(number ^ Int64.min)
   }
 
-  /// Doubles by their values; all that are no number are one, and so are both zeros.
+  /// Appends a double so that the bytes compare as the doubles do. All NaN have the same encoding, and
+  /// both zeros have the same.
   private static func appendOrdered(_ number: Double, to bytes: inout [UInt8]) {
     guard !number.isNaN else { return }
     let bits = (number == 0 ? 0 : number).bitPattern
@@ -80,7 +84,7 @@ enum IndexKey {
     endText(from: start, in: &bytes)
   }
 
-  /// The same of a text's bytes.
+  /// Appends the encoding of a text that is given as bytes.
   static func append(text: RawSpan, of column: Column, to bytes: inout [UInt8]) {
     if column.isOptional { bytes.append(1) }
     let start = bytes.count
@@ -88,7 +92,7 @@ enum IndexKey {
     endText(from: start, in: &bytes)
   }
 
-  /// What stands from `start` on are the first bytes of a text, all that count.
+  /// Completes the encoding of a text, of which the first bytes, at most `maximumText`, stand from `start` on.
   private static func endText(from start: Int, in bytes: inout [UInt8]) {
     if hasZero(bytes.span, from: start) {
       let text = bytes[start...]
@@ -122,7 +126,7 @@ enum IndexKey {
     bytes.appendHighestFirst(UInt64(length) << 56 | key << UInt64(56 - 8 * length), count: 1 + length)
   }
 
-  /// Bytes that the value of an entry takes; nil where it does not end.
+  /// The number of bytes that the value of an entry takes; nil if the value does not end.
   static func valueLength(_ entry: RawSpan, of column: Column) -> Int? {
     var start = 0
     if column.isOptional {
@@ -160,14 +164,14 @@ enum IndexKey {
     while place + 1 < entry.byteCount {
       let byte = entry.unsafeLoad(fromByteOffset: place, as: UInt8.self)
       if place - start == maximumText { return byte == 0xff ? place + 1 : nil }
-      // Within a text ff follows.
+      // A byte 0 of the text itself is followed by ff.
       if byte == 0, entry.unsafeLoad(fromByteOffset: place + 1, as: UInt8.self) == 0 { return place + 2 }
       place += 1
     }
     return nil
   }
 
-  /// The row of an entry whose value takes `skipped` bytes; nil for what is no entry.
+  /// The row of an entry whose value takes `skipped` bytes; nil if the bytes are no valid entry.
   static func row(_ entry: LeafKey, after skipped: Int) -> UInt64? {
     guard entry.count > skipped else { return nil }
     let length = Int(entry.byte(skipped))

@@ -1,19 +1,20 @@
-/// Trees of entries that a transaction has added to an index which it fills, to be joined when the index is read: each entry is
-/// made part of a tree a few times, however many there are.
+/// Trees of entries that a transaction has added to an index that it fills. They are joined when the index is read.
+/// Each entry is put into a new tree only a few times, however many entries there are.
 struct IndexParts {
-  /// Of parts that were many.
+  /// Trees that were joined from `most` trees each.
   private var joined: [Ref] = []
   private var fresh: [Ref] = []
-  /// Why what is here is of no use any more: to join trees frees them.
+  /// The error that makes the trees unusable, because a join frees the trees that it reads; nil if there was none.
   private var failure: StorageError?
 
-  /// The next entry is looked for among all, and each is joined with others of about its size.
+  /// The number of trees that are joined to one. A join looks at all of its trees for each next entry, and each tree is
+  /// joined with others of about its size.
   private static let most = 32
 
   var isEmpty: Bool { joined.isEmpty && fresh.isEmpty }
   var all: [Ref] { joined + fresh }
 
-  /// - Throws: why a change broke off half-way.
+  /// - Throws: the error of an earlier change that was not completed.
   func check() throws(StorageError) { if let failure { throw failure } }
 
   mutating func add(
@@ -31,7 +32,7 @@ struct IndexParts {
     }
   }
 
-  /// One tree of all, and of another.
+  /// Joins all trees, and `other` too if it is not null, to one tree. Returns its root.
   mutating func takeJoined(
     _ other: Ref, _ join: ([Ref]) throws(StorageError) -> Ref
   ) throws(StorageError) -> Ref {

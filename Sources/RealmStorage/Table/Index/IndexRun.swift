@@ -1,21 +1,22 @@
-/// Entries of an index that are not in its tree yet, by their values.
+/// The entries of an index that are not in its tree yet, ordered by their values.
 ///
-/// Each value stands once and its rows are told apart by its code. So only values are sorted: rows come in their order
-/// most often, and are dealt out to the values by counting.
+/// Each value is stored once and has a code, which stands for it in the entries. So only the values have to be sorted.
+/// The rows most often come in their order already, and a counting sort puts them in the order of their values.
 struct IndexRun {
   private var values = ValueCodes(first: 0, isHashed: true)
-  /// Of each entry, in the order they came.
+  /// The code of the value of each entry, in the order in which the entries were added.
   private var codes: [UInt32] = []
   private var rows: [UInt64] = []
   private var areRowsSorted = true
   private var valueBytes = 0
-  /// Of values that have codes elsewhere, by these: the code here, one more; zero where it was not looked for.
+  /// For each value that has a code elsewhere, by that code: its code here plus one; zero if the value
+  /// was not looked up yet.
   private var codesOfKnown: [UInt32] = []
-  /// Kept for its memory only.
+  /// An empty array whose memory is used again.
   private var scratch: [UInt8] = []
 
   var count: Int { rows.count }
-  /// What they take in memory, at least as much as the bytes of all entries.
+  /// The memory that the entries take, in bytes; at least the number of bytes of all entries.
   var bytes: Int {
     max(values.bytes + 4 * codesOfKnown.count + 12 * rows.count, valueBytes + 9 * rows.count)
   }
@@ -24,13 +25,13 @@ struct IndexRun {
     append(row, codeOf { IndexKey.append(value, of: column, to: &$0) })
   }
 
-  /// The same of a text's bytes.
+  /// Appends an entry for the bytes of a text.
   mutating func append(text: RawSpan, of column: Column, row: UInt64) {
     append(row, codeOf { IndexKey.append(text: text, of: column, to: &$0) })
   }
 
-  /// The same of one of some values that have codes elsewhere, and keep them as long as there are entries here: each is
-  /// looked for once.
+  /// Appends an entry for a value that has a code in `known`, which must keep that code as long as there are entries
+  /// here. Each value is looked up here only once.
   mutating func append(_ code: Int, of known: ValueCodes, of column: Column, row: UInt64) {
     if code >= codesOfKnown.count {
       codesOfKnown.append(contentsOf: repeatElement(0, count: max(known.next, code + 1) - codesOfKnown.count))
@@ -61,7 +62,8 @@ struct IndexRun {
     return UInt32(code)
   }
 
-  /// Forgets all entries. What few of them took is kept for those to come: most transactions of one row have one.
+  /// Removes all entries. If they took little memory, it is kept for the next entries, because most transactions that
+  /// change one row add one entry.
   mutating func removeAll() {
     guard bytes <= Self.keptBytes else {
       self = IndexRun()
@@ -75,16 +77,16 @@ struct IndexRun {
   }
   private static let keptBytes = 8 << 10
 
-  /// Whether there is an entry of a value.
+  /// Whether there is an entry with an encoded value.
   func contains(_ encoded: RawSpan) -> Bool { values.code(of: encoded) != nil }
 
-  /// The only entry, in the place of what was in `entry`.
+  /// Replaces the content of `entry` by the only entry of the run.
   func putOnly(into entry: inout [UInt8]) {
     precondition(count == 1, "more than one entry")
     Self.put(values.value(Int(codes[0])), rows[0], into: &entry)
   }
 
-  /// All entries, in their order.
+  /// All entries, in ascending order.
   func sorted() -> SortedKeys {
     var sorted = SortedKeys(count: count, bytes: valueBytes + 5 * count)
     var entry: [UInt8] = []
@@ -97,7 +99,7 @@ struct IndexRun {
     return sorted
   }
 
-  /// Puts all entries into a tree that is being made, in their order; of those that are alike one.
+  /// Adds all entries in ascending order to a tree that is being built. Of equal entries it adds only one.
   func append(to tree: inout TreeBuilder) throws(StorageError) {
     var entry: [UInt8] = []
     var (entries, ends): ([UInt8], [Int]) = ([], [])
@@ -123,9 +125,10 @@ struct IndexRun {
       }
     }
   }
-  /// What a leaf has in common is looked for anew where more are added at once.
+  /// The greatest number of rows that are added one by one, because adding more at once computes the common
+  /// prefix of the leaf anew.
   private static let fewRows = 16
-  /// About half a leaf.
+  /// The number of rows that are added at once, which is about half a leaf.
   private static let rowsAtOnce = 256
 
   private static func put(_ value: RawSpan, _ row: UInt64, into entry: inout [UInt8]) {
@@ -134,7 +137,7 @@ struct IndexRun {
     IndexKey.appendRow(row, to: &entry)
   }
 
-  /// Calls with each value, in their order, and its rows, in theirs.
+  /// Calls `body` with each value and its rows. The values are in ascending order, and so are the rows of each value.
   private func forEachValue<Failure>(_ body: (RawSpan, ArraySlice<UInt64>) throws(Failure) -> Void)
     throws(Failure)
   {
@@ -147,7 +150,7 @@ struct IndexRun {
     }
   }
 
-  /// Where the rows of each value end, if those of the values before them stand before them.
+  /// The end of the rows of each value, if the rows are in the order of the codes of their values.
   private func ends() -> [Int] {
     var ends = [Int](repeating: 0, count: values.next)
     for code in codes { ends[Int(code)] += 1 }
@@ -169,9 +172,9 @@ struct IndexRun {
     return dealt
   }
 
-  /// The codes of the values, in the order of these.
+  /// The codes of the values, in the order of the values.
   private func valuesInOrder() -> [Int] {
-    // The first bytes decide most comparisons.
+    // The first 8 bytes decide most comparisons.
     let heads = (0..<values.next).map { (head: Self.head(values.value($0)), code: $0) }
     let sorted = heads.sorted { left, right in
       left.head != right.head
@@ -180,7 +183,7 @@ struct IndexRun {
     return sorted.map { $0.code }
   }
 
-  /// The first 8 bytes, highest first, as if zeros followed a shorter value.
+  /// The first 8 bytes as a number, the first byte highest. A shorter value is filled up with zeros.
   private static func head(_ value: RawSpan) -> UInt64 {
     if value.byteCount >= 8 { return value.unsafeLoadUnaligned(as: UInt64.self).bigEndian }
     var head: UInt64 = 0

@@ -1,35 +1,39 @@
-/// Entries of an index that stand together: those of the values between two bounds, or of the strings that begin alike.
+/// The entries of an index between two places: those of the values between two bounds, or of the
+/// strings with a common prefix.
 struct IndexSpan {
   private enum Bounds {
-    /// Of an integer index.
+    /// The numbers of an integer index; nil if there are none.
     case numbers(ClosedRange<Int64>?)
-    /// From the first bytes on, and below the second.
+    /// The entries that are not less than the first bytes and less than the second.
     case bytes(from: [UInt8], below: [UInt8])
   }
 
   let column: Column
   private let bounds: Bounds
-  /// Whether all rows of the entries have such a value. Else an encoding is cut, and the rows are to be tested.
+  /// Whether all rows of the entries have a value of the span. It is false if the encoding of a bound is cut; then the
+  /// values of the rows have to be tested.
   let isExact: Bool
 
-  /// A bound of values, which may be one of them.
+  /// A bound of values. If `isClosed` is true, the bound itself is one of the values.
   struct Bound {
     var value: Value
     var isClosed: Bool
   }
 
-  /// What no entry of a column that is never null begins with: no value is longer, and behind it a length from 1 to 8 follows.
+  /// Bytes that are greater than each entry of a column that is never null. No value of fixed length is as long, and
+  /// behind it follows a length from 1 to 8. No text begins with ff.
   private static let end = [UInt8](repeating: 0xff, count: 24)
 
-  /// Whether the entries of a column stand in the order of its values. In a mixed column numbers of several types share an encoding.
+  /// Whether the entries of a column are in the order of its values. In a mixed column numbers of several
+  /// types share an encoding.
   static func serves(_ column: Column) -> Bool {
     column.index != .none && !column.isCollection && column.type != .mixed
   }
 
-  /// The values from one bound to another; nil stands for no bound.
+  /// Makes the span of the values from one bound to another; nil stands for no bound.
   ///
-  /// - Parameter withNull: null lies below all values, and is one of them where there is no lower bound.
-  /// - Precondition: `serves`; the bounds are values of the column, and not null.
+  /// - Parameter withNull: if it is true, null is less than all values, and is included if there is no lower bound.
+  /// - Precondition: `serves` returns true for the column; the bounds are values of the column, and not null.
   init(_ column: Column, from low: Bound?, to high: Bound?, withNull: Bool = false) {
     self.column = column
     if IntegerIndex.serves(column) {
@@ -48,16 +52,17 @@ struct IndexSpan {
       below = IndexKey.encode(high.value, of: column)
       let isHighCut = IndexKey.isCut(below, of: column)
       isCut = isCut || isHighCut
-      // What follows a value in an entry is less.
+      // The byte behind a value in an entry is less than ff.
       if isHighCut || high.isClosed { below.append(0xff) }
     }
     bounds = .bytes(from: from, below: below)
     isExact = !isCut
   }
 
-  /// The strings that begin with one; nil for one so long that entries do not hold it.
+  /// Makes the span of the strings that begin with `prefix`; nil if the prefix is so long that
+  /// entries do not contain it.
   ///
-  /// - Precondition: `serves`; the column is of strings.
+  /// - Precondition: `serves` returns true for the column, and it is a column of strings.
   init?(_ column: Column, prefix: String) {
     self.column = column
     var from: [UInt8] = column.isOptional ? [1] : []
@@ -66,7 +71,7 @@ struct IndexSpan {
       from.append(byte)
       if byte == 0 { from.append(0xff) }
     }
-    // So many bytes stand in an entry, each zero as two.
+    // An entry contains at most this number of bytes of a text, in which each byte 0 counts as two.
     guard from.count - start < IndexKey.maximumText else { return nil }
     bounds = .bytes(from: from, below: from + [0xff])
     isExact = true
@@ -76,7 +81,7 @@ struct IndexSpan {
     (self.column, self.bounds, self.isExact) = (column, bounds, isExact)
   }
 
-  /// The entries that stand in this one and in another one of the same column.
+  /// The entries that are in this span and in another one of the same column.
   func common(with other: IndexSpan) -> IndexSpan {
     let both: Bounds
     switch (bounds, other.bounds) {
@@ -105,7 +110,7 @@ struct IndexSpan {
     return least <= greatest ? least...greatest : nil
   }
 
-  /// How many entries there are. O(log n).
+  /// The number of entries in the span. Takes O(log n).
   func count(_ root: Ref, _ access: borrowing NodeAccess) throws(StorageError) -> UInt64 {
     switch bounds {
     case .numbers(nil): return 0
@@ -149,7 +154,7 @@ struct IndexSpan {
     leaf.search(bytes.span.bytes).index
   }
 
-  /// Adds the rows of some entries of a leaf; false where one is no entry.
+  /// Appends the rows of some entries of a leaf. Returns false if one of them is no valid entry.
   private static func read(
     _ leaf: borrowing LeafNode, _ places: Range<Int>, of column: Column, to rows: inout [UInt64]
   ) -> Bool {

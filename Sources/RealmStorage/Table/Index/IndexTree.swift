@@ -1,7 +1,8 @@
-/// Finds rows by the values of an indexed column: an ordered tree of `IndexKey` entries without values.
+/// Functions that find rows by the values of an indexed column. The index is an ordered tree of `IndexKey`
+/// entries without values.
 enum IndexTree {
-  /// Calls `body` with the key of each row that has the value encoded, in the order of the keys, until it answers
-  /// false. Where the encoding is cut these are all rows that share it.
+  /// Calls `body` with the key of each row that has the encoded value, in the order of the keys, until `body` returns
+  /// false. If the encoding is cut, these are all rows that share it.
   static func forEachRow(
     _ encoded: [UInt8], in root: Ref, _ access: borrowing NodeAccess,
     _ body: (UInt64) throws(StorageError) -> Bool
@@ -24,7 +25,7 @@ enum IndexTree {
   }
 
   /// The rows with a value of a column, in the order of their keys.
-  // The compiler (6.3.1) stops where this function is inlined into queries and it optimizes them.
+  // The compiler (6.3.1) stops with an error if it optimizes queries into which this function is inlined.
   @inline(never)
   static func rows(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
@@ -42,7 +43,7 @@ enum IndexTree {
     return rows
   }
 
-  /// How many rows have a value of a column. O(log n), but for values that are cut.
+  /// The number of rows that have a value of a column. Takes O(log n), except for values whose encoding is cut.
   // This function is not inlined for the same reason as `rows(with:of:)`.
   @inline(never)
   static func count(
@@ -57,7 +58,7 @@ enum IndexTree {
     return try count(like: value, of: column, table: table, access)
   }
 
-  /// How many rows have a value of a column, or another one that is encoded the same. O(log n).
+  /// The number of rows that have a value of a column, or another value with the same encoding. Takes O(log n).
   // This function is not inlined for the same reason as `rows(with:of:)`.
   @inline(never)
   static func count(
@@ -68,14 +69,14 @@ enum IndexTree {
     }
     var end = IndexKey.encode(value, of: column)
     let length = end.count
-    // What follows the value in an entry is less.
+    // The byte behind the value in an entry is less than ff.
     end.append(0xff)
     return try OrderedTree.count(
       from: end.span.bytes.extracting(first: length), below: end.span.bytes, in: table.index(of: column),
       access)
   }
 
-  /// The row with a value of a unique column; nil where there is none.
+  /// The row with a value of a unique column; nil if there is none.
   static func row(
     with value: Value, of column: Column, table: TableRoot, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64? {
@@ -93,7 +94,8 @@ enum IndexTree {
     return found
   }
 
-  /// Whether a row whose entry has the encoding of a value has that value: others may share what stands of it.
+  /// Whether a row whose entry has the encoding of a value has that value. If the encoding is cut,
+  /// other values may share it.
   private static func has(
     _ value: Value, _ encoded: [UInt8], _ column: Column, _ row: UInt64, _ table: TableRoot,
     _ access: borrowing NodeAccess

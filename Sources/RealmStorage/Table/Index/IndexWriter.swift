@@ -1,18 +1,19 @@
-/// The index of one column being changed: its tree, and the entries not in it yet.
+/// The index of one column in a transaction that changes it: its tree, and the entries that are not in the tree yet.
 final class IndexWriter {
   let column: Column
-  /// Of it: to copy a column counts references.
+  /// The ids of the column and its index. They are stored here because copying the column counts references.
   let columnID: UInt16
   let indexID: UInt16
   private let integers: IntegerIndexWriter?
-  /// The same; to take it out of its optional counts a reference.
+  /// The same writer as `integers`. It is stored again because unwrapping the optional counts a reference.
   private let integersOfRows: UncountedReference<IntegerIndexWriter>?
   @exclusivity(unchecked) private var tree: Ref
   private let editor: NodeEditor
   @exclusivity(unchecked) private var run = IndexRun()
-  /// Kept for its memory only.
+  /// An empty array whose memory is used again.
   @exclusivity(unchecked) private var scratch: [UInt8] = []
-  /// As those of `IntegerIndexWriter`, where no value is looked for before it is added.
+  /// These have the meaning of `fills` and `parts` in `IntegerIndexWriter`. They are used for indexes in which no value
+  /// is looked up before it is added.
   @exclusivity(unchecked) private var fills: Bool
   @exclusivity(unchecked) private var parts = IndexParts()
 
@@ -26,7 +27,7 @@ final class IndexWriter {
     integersOfRows = integers.map { UncountedReference($0) }
   }
 
-  /// The root of the tree, which lacks what was not flushed.
+  /// The root of the tree. Entries that were not flushed are not in it.
   var root: Ref { integers?.root ?? tree }
 
   func settle(_ named: (Ref) -> Ref) {
@@ -45,7 +46,7 @@ final class IndexWriter {
     try flushIfLarge()
   }
 
-  /// Adds entries of texts of new rows, some at the end of `buffer`, with their rows' keys.
+  /// Adds the entries of new rows whose texts are at the end of `buffer`. `keys` has the keys of these rows.
   func insert(_ buffer: PieceBuffer, last keys: ArraySlice<UInt64>) throws(StorageError) {
     let first = buffer.rows - keys.count
     for (place, key) in keys.enumerated() {
@@ -62,7 +63,7 @@ final class IndexWriter {
     try flushIfLarge()
   }
 
-  /// The same where the column's dictionary has given them codes.
+  /// Adds the entries of new rows whose texts have codes in the column's dictionary.
   func insert(_ codes: FixedBuffer, of known: ValueCodes, last keys: ArraySlice<UInt64>) throws(StorageError)
   {
     let first = codes.rows - keys.count
@@ -112,7 +113,8 @@ final class IndexWriter {
     (tree, parts) = (.null, IndexParts())
   }
 
-  /// Whether a row may have the value, of a unique column; for texts that are cut, whether one has its start.
+  /// Whether a row of a unique column may have the value. If the encoding is cut, the answer is whether a row
+  /// has the same encoding.
   func mayContain(_ value: Value) throws(StorageError) -> Bool {
     if let integersOfRows, case .int(let number) = value {
       return try integersOfRows.use { (integers) throws(StorageError) in try integers.contains(number) }
@@ -128,10 +130,10 @@ final class IndexWriter {
     return found
   }
 
-  /// The row with a value, of a unique column; nil where there is none. Flushes where the value is not in the tree yet, and
-  /// else leaves what is not.
+  /// The row of a unique column with a value; nil if there is none. The function flushes the entries only if one
+  /// of them has the value.
   ///
-  /// - Precondition: the value's encoding is not cut.
+  /// - Precondition: the encoding of the value is not cut.
   func row(with value: Value) throws(StorageError) -> UInt64? {
     if let integers {
       guard case .int(let number) = value else { return nil }
@@ -175,7 +177,7 @@ final class IndexWriter {
     }
   }
 
-  /// The same of one entry at most: who adds a row at a time has nothing to put in order.
+  /// Puts at most one entry into the tree. A transaction that adds one row at a time needs no sorting.
   private func flushOnly() throws(StorageError) {
     guard run.count > 0 else { return }
     try editor.checkRoom(for: 2 * run.bytes)
@@ -194,13 +196,13 @@ final class IndexWriter {
     return run.sorted()
   }
 
-  /// Makes a tree of the entries.
+  /// Makes a tree of the entries and adds it to `parts`.
   private func part() throws(StorageError) {
     guard run.count > 0 else { return }
     try parts.add({ () throws(StorageError) in try takeTree() }, join: join)
   }
 
-  /// A tree of what is not in a tree yet.
+  /// Makes a tree of the entries that are not in a tree yet.
   private func takeTree() throws(StorageError) -> Ref {
     try editor.checkRoom(for: 2 * run.bytes)
     var builder = TreeBuilder(shape: .small, editor: editor)
@@ -213,6 +215,6 @@ final class IndexWriter {
     try OrderedTree.join(trees, shape: .small, editor: editor)
   }
 
-  /// So many entries at most are put into the tree one by one: a merge reads all keys of the leaves that it changes.
+  /// The most entries that are put into the tree one by one. A merge reads all keys of the leaves that it changes.
   private static let fewEntries = 4
 }

@@ -1,7 +1,7 @@
 extension IntegerIndex {
-  /// Makes one tree of several, which it frees.
+  /// Makes one tree of several trees, and frees these.
   ///
-  /// - Precondition: they are the open transaction's own, and no number stands in two.
+  /// - Precondition: the trees belong to the open transaction, and no number is in two of them.
   static func join(_ trees: [Ref], _ editor: NodeEditor) throws(StorageError) -> Ref {
     guard trees.count > 1 else { return trees.first ?? .null }
     var runs: [Run] = []
@@ -14,7 +14,7 @@ extension IntegerIndex {
     while !runs.isEmpty {
       let (least, bound) = least(of: runs)
       if try !runs[least].move(to: bound, &entries, editor) { runs.remove(at: least) }
-      // So many that they have a branch, to which others are appended.
+      // There are enough entries to make a branch, to which later leaves can be appended.
       if entries.count >= KeyedTree.fanOut * IntegerIndexNode.maximumCount {
         joined = try append(entries, to: joined, editor)
         entries.removeAll(keepingCapacity: true)
@@ -32,7 +32,8 @@ extension IntegerIndex {
     return try KeyedTree.append(leaves, to: tree, editor: editor)
   }
 
-  /// The run whose next number is the least, and the next number of another, before which its numbers come.
+  /// The run whose next number is the least, and the least next number of the other runs. The numbers of the first run
+  /// that are less than this bound come first.
   @inline(__always)
   private static func least(of runs: [Run]) -> (place: Int, bound: Int64) {
     var (least, number, bound) = (0, runs[0].number, Int64.max)
@@ -47,17 +48,17 @@ extension IntegerIndex {
     return (least, bound)
   }
 
-  /// A tree whose first entries went into the other one.
+  /// A tree whose first entries were moved into the new tree.
   private struct Run {
     var leaves: LeafQueue
     private var entries: [Entry] = []
     private var next = 0
-    /// The next one.
+    /// The number of the next entry.
     private(set) var number: Int64 = 0
 
     init(leaves: LeafQueue) { self.leaves = leaves }
 
-    /// Goes to the next leaf; false behind the last.
+    /// Moves to the next leaf. Returns false behind the last leaf.
     mutating func open(_ editor: NodeEditor) throws(StorageError) -> Bool {
       guard let leaf = try leaves.next() else { return false }
       entries = try IntegerIndex.read(leaf, editor)
@@ -66,7 +67,8 @@ extension IntegerIndex {
       return true
     }
 
-    /// Adds the entries of the leaf up to a number; false where there is none left in the tree.
+    /// Adds the entries of the leaf whose numbers are not greater than `bound`. Returns false if no
+    /// entries are left in the tree.
     mutating func move(
       to bound: Int64, _ all: inout [Entry], _ editor: NodeEditor
     ) throws(StorageError) -> Bool {

@@ -1,7 +1,7 @@
-/// One entry that is put into a leaf or taken out of it: the others are copied as they are packed.
+/// Changes of a leaf by one entry. The other entries are copied in their packed form.
 extension IntegerIndex {
-  /// Puts one entry among those of a leaf whose packing holds it, which then are copied as they stand, to two leaves where
-  /// it was full; nil where all of them are to be packed anew.
+  /// Puts one entry into a leaf if the packing of the leaf can hold it. The other entries are copied in their packed
+  /// form, to two leaves if the leaf was full. Returns nil if all entries have to be packed anew.
   static func insert(
     _ entry: Entry, into leaf: Ref, _ editor: NodeEditor, _ access: borrowing NodeAccess
   ) throws(StorageError) -> KeyedNodes? {
@@ -13,7 +13,7 @@ extension IntegerIndex {
       editor.free(leaf)
       return .one(made)
     }
-    // Where more come after them the leaf stays full.
+    // If the entry comes after all others, more are likely to follow, so the leaf stays full.
     guard place < maximum else { return nil }
     let half = (maximum + 2) / 2
     let isInFirst = place < half
@@ -33,7 +33,8 @@ extension IntegerIndex {
     return .list(made)
   }
 
-  /// Takes the entry of a number out of a leaf; nil where it has none, or where the others are to be packed anew.
+  /// Removes the entry of a number from a leaf. Returns nil if the leaf does not have it, or if the other entries
+  /// have to be packed anew.
   static func remove(
     _ number: Int64, fromLeaf leaf: Ref, _ editor: NodeEditor, _ access: borrowing NodeAccess
   ) throws(StorageError) -> KeyedChild? {
@@ -44,7 +45,8 @@ extension IntegerIndex {
     return made
   }
 
-  /// A leaf of some entries of another, as they are packed there, of one more, and of some that come after it.
+  /// Makes a leaf of some entries of another leaf in their packed form, perhaps one new entry, and some later
+  /// entries of the other leaf.
   private static func copy(
     of node: IntegerIndexNode, _ before: Range<Int>, _ entry: Entry?, _ after: Range<Int>,
     _ editor: NodeEditor
@@ -78,16 +80,17 @@ extension IntegerIndex {
 }
 
 extension IntegerIndexNode {
-  /// Where an entry belongs among those of the leaf; nil where their packing does not hold it, or all are better packed anew.
+  /// The index at which an entry belongs in the leaf; nil if the packing of the leaf can't hold it, or if all entries
+  /// are better packed anew.
   ///
-  /// - Precondition: the leaf has no such number.
+  /// - Precondition: the leaf does not have the number.
   fileprivate func place(for entry: IntegerIndex.Entry) -> Int? {
     guard entry.number > least, width % 8 == 0, rowWidth % 8 == 0, rowWidth > 0,
       entry.row >= leastRow, rowWidth == 64 || entry.row - leastRow < 1 << UInt64(rowWidth)
     else { return nil }
     let distance = UInt64(bitPattern: entry.number &- least)
     if width == 0 { return distance == UInt64(count) ? count : nil }
-    // What has become numbers without a gap takes no room once it is packed.
+    // Numbers that now have no gap take no room once they are packed anew.
     guard max(distance, self.distance(count - 1)) > UInt64(count),
       width == 64 || distance < 1 << UInt64(width)
     else { return nil }
@@ -99,25 +102,26 @@ extension IntegerIndexNode {
     return low
   }
 
-  /// Whether the numbers without the one at a place are packed as they would be in a leaf of their own.
+  /// Whether the numbers without the one at `place` are packed as they would be in a leaf of their own.
   fileprivate func isPacked(without place: Int) -> Bool {
     guard count > 2, width > 0, width % 8 == 0, rowWidth > 0, rowWidth % 8 == 0 else { return false }
     let range = distance(place == count - 1 ? count - 2 : count - 1) - distance(place == 0 ? 1 : 0)
     return range > UInt64(count - 2) && PackedIntegers.width(forRange: range) == width
   }
 
-  /// Whether the numbers before the entry at `end`, and those from it on, are packed as they would be in leaves of their own, of
-  /// which the first has `count` with the one that comes.
+  /// Whether the numbers before the entry at `end`, and those from it on, are packed as they would be in leaves of
+  /// their own. `count` is the number of entries in the first of these leaves, with the new entry.
   fileprivate func isPackedAsItsParts(at end: Int, first count: Int) -> Bool {
     let range = distance(end - 1)
-    // What has no gap takes no room; of the other, which is shorter, the width tells that too.
+    // Numbers without a gap would take no room. The second part is shorter, so for it the test of the
+    // width excludes that too.
     return range > UInt64(count - 1) && PackedIntegers.width(forRange: range) == width
       && PackedIntegers.width(forRange: distance(self.count - 1) - distance(end)) == width
   }
 }
 
 extension NodeWriter {
-  /// Copies some entries' numbers to the body, `shift` less each.
+  /// Copies the numbers of some entries to the body, each reduced by `shift`.
   fileprivate func copyNumbers(
     of node: IntegerIndexNode, _ entries: Range<Int>, to target: Int, less shift: UInt64
   ) {

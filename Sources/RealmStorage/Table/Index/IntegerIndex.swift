@@ -1,11 +1,11 @@
-/// A leaf of the index of a primary key of whole numbers: the numbers in order, and the row of each.
+/// A leaf of the index of a primary key of whole numbers: the numbers in order, and the row key of each.
 ///
 /// Body (FORMAT.md, "Integer index"):
 ///
 ///     offset  size  field
 ///          0     2  count       at least 1
-///          2     1  width       bits of each number's distance from the least; 0: each is one more than the last
-///          3     1  rowWidth    bits of each row key's distance from the least; 24 too, as most tables need no more
+///          2     1  width       bits of each number's distance from the least; 0: each number is one more than the last
+///          3     1  rowWidth    bits of each row key's distance from the least; may be 24, which suffices for most tables
 ///          4     4  zero
 ///          8     8  least       number, signed
 ///         16     8  leastRow
@@ -14,7 +14,8 @@
 struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
   static let numbersOffset = 24
   static let maximumCount = 512
-  /// Row keys alone have this width, which `PackedIntegers` lacks: they are never scanned.
+  /// The width of 3 bytes. Only row keys have it. `PackedIntegers` does not support it, because row
+  /// keys are never scanned.
   static let threeBytes = 24
 
   let view: NodeView
@@ -44,7 +45,7 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
       numbersOffset + PackedIntegers.byteCount(node.count, width: node.width)
         + PackedIntegers.byteCount(node.count, width: node.rowWidth) <= view.bodyLength
     else { return false }
-    // The greatest must not pass what a number can be, or the order would turn around.
+    // The greatest number must not be greater than the greatest Int64, or the order would wrap around.
     return node.distance(node.count - 1) <= UInt64(bitPattern: Int64.max &- node.least)
       && SortedIntegers.ascend(node.numbers, count: node.count, width: node.width)
   }
@@ -99,15 +100,16 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
     (1 << 16..<1 << 24).contains(range) ? threeBytes : PackedIntegers.width(forRange: range)
   }
 
-  /// Row keys as their distances from the least.
+  /// Packs row keys as their distances from the least row key.
   static func pack(rows: [Int64], least: UInt64, width: Int) -> [UInt8] {
     let base = Int64(bitPattern: least)
     return width == threeBytes
       ? PackedIntegers.packThreeBytes(rows, base: base) : PackedIntegers.pack(rows, base: base, width: width)
   }
 
-  /// Asks for what is likely read of a leaf to find the row of a number so far from the least of a range, before the
-  /// leaf's head tells: numbers are most often without gaps, then all after the head are rows.
+  /// Prefetches the byte of a leaf that a search for a number is likely to read, before the head of the leaf is known.
+  /// `distance` is the distance of the number from the least number of a range. Numbers most often have no gaps; then
+  /// all bytes after the head are row keys.
   @inline(__always)
   static func prefetch(_ distance: UInt64, of range: UInt64, in leaf: Ref, _ access: borrowing NodeAccess) {
     guard distance < range, leaf.length > numbersOffset else { return }
@@ -115,7 +117,7 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
     access.prefetch(leaf, inBody: numbersOffset + guess, count: 1)
   }
 
-  /// The same of a leaf whose head was not asked for either.
+  /// Prefetches the head of a leaf too, which was not prefetched before.
   @inline(__always)
   static func prefetch(
     _ key: UInt64, in place: (ref: Ref, least: UInt64, next: UInt64), _ access: borrowing NodeAccess
@@ -124,7 +126,7 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
     prefetch(key &- place.least, of: place.next &- place.least, in: place.ref, access)
   }
 
-  /// How many numbers are less.
+  /// The number of entries whose number is less than `number`.
   func lowerBound(_ number: Int64) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -134,7 +136,7 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
     return low
   }
 
-  /// The place of a number, or nil.
+  /// The index of the entry with a number; nil if there is none.
   @inline(__always)
   func find(_ number: Int64) -> Int? {
     guard number >= least else { return nil }
@@ -142,9 +144,10 @@ struct IntegerIndexNode: ~Escapable, BitwiseCopyable {
   }
 }
 
-/// The rows of a table by its primary key, where that is of whole numbers and never null: a keyed tree of packed leaves.
+/// The index that finds the rows of a table by a primary key of whole numbers that is never null. It is a keyed
+/// tree of packed leaves.
 enum IntegerIndex {
-  /// How many entries have a number that is less.
+  /// The number of entries in the tree whose number is less than `number`.
   static func rank(
     of number: Int64, in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
@@ -154,7 +157,7 @@ enum IntegerIndex {
     return before &+ UInt64(IntegerIndexNode(try access.node(leaf, .integerIndex)).lowerBound(number))
   }
 
-  /// The rows of the numbers in a range, in the order of the numbers.
+  /// The rows of the numbers in `range`, in the order of the numbers.
   static func rows(
     in range: ClosedRange<Int64>, of root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> [UInt64] {
@@ -187,7 +190,7 @@ enum IntegerIndex {
     }
   }
 
-  /// Keys of the tree order as the numbers do.
+  /// The key of a number in the keyed tree. Keys have the same order as the numbers.
   static func key(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) ^ 1 << 63 }
 
   static func row(
@@ -197,7 +200,7 @@ enum IntegerIndex {
     return try row(of: number, KeyedTree.leafAndRange(for: key(number), in: root, access), access)
   }
 
-  /// - Parameter place: the leaf that may hold the number, and which keys belong into it.
+  /// - Parameter place: the leaf that may hold the number, and the range of keys that belong into that leaf.
   @inline(__always)
   static func row(
     of number: Int64, _ place: (ref: Ref, least: UInt64, next: UInt64), _ access: borrowing NodeAccess
@@ -208,9 +211,9 @@ enum IntegerIndex {
     return node.find(number).map { node.row($0) }
   }
 
-  /// Puts entries into the tree; answers the new root.
+  /// Puts entries into the tree. Returns the new root.
   ///
-  /// - Precondition: they are in the order of their numbers, of which the tree has none.
+  /// - Precondition: the entries are in the order of their numbers, and the tree has none of these numbers.
   static func insert(_ entries: [Entry], in root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     guard !entries.isEmpty else { return root }
     if root.isNull {
@@ -250,7 +253,8 @@ enum IntegerIndex {
     }
   }
 
-  /// Removes the entries of rows, and leaves the others in full leaves. Takes time in proportion to all entries.
+  /// Removes the entries of rows, and packs the other entries into full leaves. Takes time in
+  /// proportion to all entries.
   static func remove(rows: NumberSet, from root: Ref, _ editor: NodeEditor) throws(StorageError) -> Ref {
     guard !root.isNull else { return root }
     var removal = Removal(rows: rows, editor: editor)
@@ -266,7 +270,7 @@ enum IntegerIndex {
     private(set) var made = Ref.null
     private var kept: [Entry] = []
     private var places: [UInt16] = []
-    /// The greatest number of the leaf before.
+    /// The greatest number of the leaf that was read before.
     private var last: Int64?
 
     init(rows: NumberSet, editor: NodeEditor) {
@@ -274,7 +278,7 @@ enum IntegerIndex {
       self.editor = editor
     }
 
-    /// Reads each node by a right of its own, so that decrypted ones can be forgotten.
+    /// Reads each node with a new access, so that decrypted nodes can leave the cache.
     mutating func walk(_ ref: Ref) throws(StorageError) {
       guard ref.isKeyedBranch else { return try add(ref, editor.access()) }
       for child in try editor.access().children(of: ref) { try walk(child) }
@@ -283,14 +287,14 @@ enum IntegerIndex {
     private mutating func add(_ leaf: Ref, _ access: borrowing NodeAccess) throws(StorageError) {
       let node = IntegerIndexNode(try access.node(leaf, .integerIndex))
       let (numbers, found) = (node.unpackNumbers(), node.unpackRows())
-      // Only forged leaves do not follow one another.
+      // Only in a forged tree do the numbers of a leaf not follow those of the leaf before.
       if let last, last >= numbers[0] { throw access.corrupted(.keyOrder, leaf) }
       last = numbers[numbers.count - 1]
       places.removeAll(keepingCapacity: true)
       rows.appendPlacesOfOthers(found, to: &places)
       kept.reserveCapacity(kept.count + places.count)
       for place in places { kept.append(Entry(number: numbers[Int(place)], row: found[Int(place)])) }
-      // So many that they have a branch, to which others are appended.
+      // There are enough entries to make a branch, to which later leaves can be appended.
       if kept.count >= KeyedTree.fanOut * IntegerIndexNode.maximumCount { try flush() }
     }
 
@@ -342,7 +346,8 @@ enum IntegerIndex {
     return merged
   }
 
-  /// Full leaves where more will come after them; else all alike, with room in each.
+  /// Makes leaves of entries. If `isFull` is true, the leaves are full, because later entries will come after them.
+  /// Otherwise all leaves have about the same number of entries, so that there is room in each.
   static func leaves(_ entries: [Entry], isFull: Bool, _ editor: NodeEditor) -> [KeyedChild] {
     let maximum = IntegerIndexNode.maximumCount
     guard !entries.isEmpty else { return [] }

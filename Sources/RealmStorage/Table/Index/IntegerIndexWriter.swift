@@ -1,17 +1,19 @@
-/// An integer index being changed: its tree, and the entries not in it yet.
+/// An integer index in a transaction that changes it: its tree, and the entries that are not in the tree yet.
 final class IntegerIndexWriter {
   @exclusivity(unchecked) private(set) var root: Ref
   private let editor: NodeEditor
   @exclusivity(unchecked) private var entries: [IntegerIndex.Entry] = []
-  /// Those of `entries`; where `isComplete` those of the tree too, so that nothing is looked up there.
+  /// The numbers of `entries`, and if `isComplete` is true, also the numbers in the tree and in `parts`, so that no
+  /// number has to be looked up there.
   @exclusivity(unchecked) private var numbers = NumberSet()
   @exclusivity(unchecked) private var isComplete: Bool
-  /// Nothing was in the tree when the transaction began, and nobody has read the index since: what there is too much of in
-  /// memory becomes a tree of its own. Only while all numbers are known by bits, so that none is looked for in the parts.
+  /// True if the tree was empty when the transaction began, and `parts` were not joined since, as for a reader. Then
+  /// entries that take too much memory become a tree of their own in `parts`. This is done only while all numbers are
+  /// in `numbers` as bits, so that none has to be looked up in the parts.
   @exclusivity(unchecked) private var fills: Bool
   @exclusivity(unchecked) private var parts = IndexParts()
 
-  /// To sort them takes as much again.
+  /// The number of entries at which they leave the memory. Sorting them takes the same amount of memory again.
   private let maximumEntries: Int
 
   init(root: Ref, editor: NodeEditor) {
@@ -25,7 +27,7 @@ final class IntegerIndexWriter {
 
   func settle(_ named: (Ref) -> Ref) {
     root = named(root)
-    // It would take memory between transactions.
+    // The set is emptied because it would take memory between transactions.
     numbers = NumberSet()
     isComplete = root.isNull
     fills = root.isNull
@@ -38,7 +40,7 @@ final class IntegerIndexWriter {
     return try IntegerIndex.row(of: number, in: root, editor.access()) != nil
   }
 
-  /// The row of a number; nil where there is none.
+  /// The row of a number; nil if there is none.
   func row(of number: Int64) throws(StorageError) -> UInt64? {
     if numbers.contains(number) { try flush() }
     try parts.check()
@@ -46,7 +48,7 @@ final class IntegerIndexWriter {
     return try IntegerIndex.row(of: number, in: root, editor.access())
   }
 
-  /// - Precondition: the index has no such number.
+  /// - Precondition: the index does not have the number.
   func insert(_ number: Int64, row: UInt64) throws(StorageError) {
     entries.append(IntegerIndex.Entry(number: number, row: row))
     numbers.insert(number)
@@ -89,7 +91,7 @@ final class IntegerIndexWriter {
     forgetWhatTakesMemory()
   }
 
-  /// Makes a tree of the entries.
+  /// Makes a tree of the entries and adds it to `parts`.
   private func part() throws(StorageError) {
     guard !entries.isEmpty else { return }
     try editor.checkRoom(for: 32 * entries.count)
@@ -100,27 +102,28 @@ final class IntegerIndexWriter {
 
   private func join(_ trees: [Ref]) throws(StorageError) -> Ref { try IntegerIndex.join(trees, editor) }
 
-  /// Numbers that are not known by bits take far more.
+  /// Empties `numbers` unless it is complete and has bits, because numbers without bits take far more memory.
   private func forgetWhatTakesMemory() { if !isComplete || !numbers.isCompact { forgetNumbers() } }
 
-  /// From now on those of the tree are looked up there.
+  /// Empties `numbers`. From now on the numbers of the tree are looked up there.
   private func forgetNumbers() {
     numbers = NumberSet()
     isComplete = false
   }
 
-  /// Numbers that stand close together are put where they belong at once; many that do not stand too far apart are sorted by
-  /// their digits: each pass takes them to where they belong by eleven bits.
+  /// Takes the entries and sorts them. If the numbers are close together, each entry is put directly into its
+  /// place. If there are many entries and the numbers are not too far apart, a radix sort orders them by
+  /// eleven bits in each pass.
   private func takeSorted() -> [IntegerIndex.Entry] {
     var entries: [IntegerIndex.Entry] = []
     swap(&entries, &self.entries)
-    // Who adds one row at a time has nothing to put in order.
+    // A transaction that adds one row at a time needs no sorting.
     guard entries.count > 1 else { return entries }
     guard let least = entries.lazy.map(\.number).min(), let greatest = entries.lazy.map(\.number).max() else {
       return []
     }
     let range = UInt64(bitPattern: greatest &- least)
-    // No more memory than the digits take.
+    // This takes no more memory than the radix sort.
     if range < 2 * UInt64(entries.count), let rows = Self.rows(of: entries, least, places: Int(range) + 1) {
       var next = 0
       for place in rows.indices where rows[place] != Self.none {
@@ -132,7 +135,7 @@ final class IntegerIndexWriter {
     }
     guard entries.count > 1024, range < 1 << 33 else { return entries.sorted { $0.number < $1.number } }
     var into = entries
-    // Not copied: nobody else has it.
+    // The array is not copied, because there is no other reference to it.
     var from = consume entries
     var shift: UInt64 = 0
     while range >> shift > 0 {
@@ -151,11 +154,11 @@ final class IntegerIndexWriter {
     return from
   }
 
-  /// No row has this key, but in forged files.
+  /// The mark of a number without a row. No row has this key, except in forged files.
   private static let none = UInt64.max
 
-  /// The row of each number from the least on, and none where there is no such number; nil where a row can't be told from
-  /// none.
+  /// The row of each number from the least on, and `none` for a number without an entry. Returns nil if a
+  /// row key equals `none`.
   private static func rows(of entries: [IntegerIndex.Entry], _ least: Int64, places: Int) -> [UInt64]? {
     var rows = [UInt64](repeating: none, count: places)
     var greatest: UInt64 = 0

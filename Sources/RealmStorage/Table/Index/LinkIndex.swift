@@ -1,8 +1,9 @@
-/// Who links to the rows of a table: an ordered tree of (target row, source table, source column, source row), with the
-/// count of links where it is not one (FORMAT.md, "Links").
+/// The index of the links to the rows of a table: an ordered tree of (target row, source table, source column, source
+/// row). The value is the number of links, or empty if there is one link (FORMAT.md, "Links").
 ///
-/// A key is the target row in 8 bytes, the table in 4, the column in 2, all highest first, and the source row as in an
-/// index entry. So the sources of one row, and of one column, stand together.
+/// A key is the target row in 8 bytes, the table in 4 and the column in 2, all with the highest byte first, and
+/// then the source row in the form of an index entry. So the sources of one row, and among them those of one
+/// column, are next to each other.
 enum LinkIndex {
   static let headLength = 14
 
@@ -19,7 +20,7 @@ enum LinkIndex {
     (0..<8).map { UInt8(truncatingIfNeeded: target >> UInt64(56 - 8 * $0)) }
   }
 
-  /// A link: from a row's column to a row.
+  /// The links from a column of a source row to a target row, and their number.
   struct Entry: Equatable {
     var target: UInt64
     var table: UInt32
@@ -52,18 +53,18 @@ enum LinkIndex {
     return bytes
   }
 
-  /// How many entries have a key that starts with `head`. O(log n).
+  /// The number of entries whose key starts with `head`. Takes O(log n).
   static func count(
     _ head: [UInt8], in root: Ref, _ access: borrowing NodeAccess
   ) throws(StorageError) -> UInt64 {
     var end = head
-    // What follows a head is less.
+    // The byte behind a head is less than ff.
     end.append(0xff)
     return try OrderedTree.count(
       from: end.span.bytes.extracting(first: head.count), below: end.span.bytes, in: root, access)
   }
 
-  /// Calls `body` with each entry whose key starts with `head`, until it answers false.
+  /// Calls `body` with each entry whose key starts with `head`, until `body` returns false.
   static func forEach(
     _ head: [UInt8], in root: Ref, _ access: borrowing NodeAccess,
     _ body: (Entry) throws(StorageError) -> Bool
@@ -76,7 +77,7 @@ enum LinkIndex {
         (leaf.key(index), leaf.value(index).bytes.array)
       }
       guard key.starts(with: head) else { return }
-      // Who walks links takes each by itself: a forged count has no end.
+      // Callers visit each link of an entry by itself, so a forged count could keep them busy without end.
       guard let entry = decode(key, value), entry.count >> 6 <= access.end else {
         throw access.corrupted(.structure, root)
       }
@@ -87,7 +88,8 @@ enum LinkIndex {
 }
 
 extension LinkIndex {
-  /// Calls `body` with each link to a row, without making arrays of its entries.
+  /// Calls `body` with each entry of a target row, without making arrays for its bytes. The count in
+  /// these entries is always 1.
   static func forEachSource(
     of target: UInt64, in root: Ref, _ access: borrowing NodeAccess, _ body: (Entry) -> Void
   ) throws(StorageError) {
@@ -119,7 +121,7 @@ extension LinkIndex {
   }
 }
 
-/// The link index of a table being changed.
+/// The link index of a table in a transaction that changes it.
 final class LinkIndexWriter {
   @exclusivity(unchecked) private(set) var root: Ref
   private let editor: NodeEditor
@@ -139,7 +141,7 @@ final class LinkIndexWriter {
     if run.bytes > EntryRun.maximumBytes { try flush() }
   }
 
-  /// Takes one link away.
+  /// Removes one link.
   func remove(target: UInt64, table: UInt32, column: UInt16, source: UInt64) throws(StorageError) {
     try flush()
     var key = LinkIndex.head(target: target, table: table, column: column)
@@ -155,7 +157,7 @@ final class LinkIndexWriter {
     }
   }
 
-  /// All links to a row.
+  /// The entries of all links to a row.
   func links(to target: UInt64) throws(StorageError) -> [LinkIndex.Entry] {
     try flush()
     var found: [LinkIndex.Entry] = []
@@ -177,7 +179,7 @@ final class LinkIndexWriter {
     root = .null
   }
 
-  /// Takes all links by one column away. Takes time in proportion to all links to the table.
+  /// Removes all links of one source column. Takes time in proportion to the number of all links to the table.
   func removeAll(table: UInt32, column: UInt16) throws(StorageError) {
     try flush()
     let source = LinkIndex.head(target: 0, table: table, column: column)[8...]
@@ -191,10 +193,11 @@ final class LinkIndexWriter {
     }
   }
 
-  /// So few are put into the tree one by one: a merge makes the leaves on the way anew from their entries.
+  /// The most entries that are put into the tree one by one. A merge makes the leaves on the way
+  /// anew from their entries.
   private static let fewEntries = 4
 
-  /// Counts one link more.
+  /// Adds one link to the count of its entry.
   private func put(_ key: [UInt8]) throws(StorageError) {
     let old = try OrderedTree.find(key.span.bytes, in: root, editor.access()) { $0.bytes.array }
     let value = LinkIndex.encode(count: (old.flatMap(LinkIndex.count) ?? 0) + 1)

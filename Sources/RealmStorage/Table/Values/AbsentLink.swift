@@ -75,7 +75,8 @@ public struct AbsentLink: Sendable, Hashable {
   }
 }
 
-/// The stored form of such links in the cell of a companion column (FORMAT.md, "Links to rows that are not there").
+/// The stored form of links to missing rows in the cell of a companion column (FORMAT.md, "Links to
+/// rows that are not there").
 extension AbsentLink {
   /// Encodes the links of a cell.
   ///

@@ -1,10 +1,11 @@
-/// What who does not know an attribute, or a named slot, may do with the file all the same. Stored on disk, never renumber.
+/// What a program that does not know an attribute or a named slot may do with the file. The numbers are stored in
+/// files; never change them.
 enum AttributeRule: UInt16, Sendable {
-  /// Read and write it. A writer keeps what it does not know.
+  /// The program may read and write the file. A writer keeps the parts that it does not know.
   case ignorable = 0
-  /// Read the file, and not write it.
+  /// The program may read the file, but not write it.
   case knownToWrite = 1
-  /// Neither.
+  /// The program may neither read nor write the file.
   case knownToRead = 2
 }
 
@@ -20,29 +21,30 @@ protocol KnownAttribute: RawRepresentable<UInt16> {
   var rule: AttributeRule { get }
 }
 
-/// Why a record can't be read.
+/// The reason why a record can't be read.
 enum RecordFault: Error, Equatable {
-  /// It breaks the format.
+  /// The record breaks the format.
   case damaged
-  /// It has something that this version of the library does not know.
+  /// The record has a feature that this version of the library does not know.
   case unknown(StorageError.Feature)
 }
 
-/// A record that later versions may add to: attributes one after another, by growing numbers.
+/// A record to which later versions may add attributes. The attributes stand one after another, in ascending
+/// order of their numbers.
 ///
 /// An attribute is stored as (FORMAT.md, "Attribute records"):
 ///
 ///     size    field
 ///          2  tag     bits 0–13 the number, bits 14–15 the rule
 ///     varint  length
-///        ...  value   so many bytes
+///        ...  value   the bytes, as many as `length` says
 struct AttributeRecord: Equatable {
-  /// By growing numbers.
+  /// The attributes, in ascending order of their numbers.
   private(set) var all: [Attribute]
 
   static let maximumNumber: UInt16 = 1 << 14 - 1
 
-  /// - Parameter kept: attributes that this version does not know, by growing numbers.
+  /// - Parameter kept: attributes that this version does not know, in ascending order of their numbers.
   init(keeping kept: [Attribute] = []) { all = kept }
 
   init(_ bytes: some Sequence<UInt8>) throws(RecordFault) {
@@ -67,21 +69,24 @@ struct AttributeRecord: Equatable {
     return bytes
   }
 
-  /// The bytes of an attribute; nil where it is absent.
+  /// The value of an attribute; nil if it is absent.
   subscript(_ known: some KnownAttribute) -> [UInt8]? {
     all.first { $0.number == known.rawValue }?.value
   }
 
-  /// Adds an attribute, which is not there.
+  /// Adds an attribute.
+  ///
+  /// - Precondition: the record does not have the attribute.
   mutating func add(_ known: some KnownAttribute, _ value: [UInt8]) {
     let place = all.partitioningIndex { $0.number > known.rawValue }
     all.insert(Attribute(number: known.rawValue, rule: known.rule, value: value), at: place)
   }
 
-  /// The attributes that this version does not know, of a record whose attributes it knows as `Known`.
+  /// The attributes that this version does not know. `Known` has the attributes that it knows in such a record.
   ///
-  /// - Parameter owner: what the record is of, for messages.
-  /// - Throws: where one of them must be known to read the record, or a known one has another rule than it is to have.
+  /// - Parameter owner: the name of the thing that the record describes, for messages.
+  /// - Throws: `RecordFault` if an unknown attribute must be known to read the record, or if a known attribute has
+  ///   another rule than it should have.
   func unknown<Known: KnownAttribute>(
     to known: Known.Type, of owner: String
   ) throws(RecordFault) -> [Attribute] {
@@ -105,17 +110,17 @@ extension Attribute {
 }
 
 extension [UInt8] {
-  /// Appends a count as a varint, and so many bytes.
+  /// Appends the number of the bytes as a varint, and the bytes.
   mutating func appendCounted(_ bytes: [UInt8]) {
     appendVarint(UInt64(bytes.count))
     self += bytes
   }
 
-  /// The integer that the bytes are; nil where they are more or fewer than it has.
+  /// The integer that the bytes stand for; nil if their number is not the size of the integer.
   func only<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type) -> Number? {
     count == MemoryLayout<Number>.size ? load(type, at: 0) : nil
   }
 
-  /// The text that the bytes are; nil where they are no UTF-8.
+  /// The text that the bytes stand for; nil if they are not valid UTF-8.
   var text: String? { String(validating: self, as: UTF8.self) }
 }

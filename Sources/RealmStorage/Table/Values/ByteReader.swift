@@ -1,4 +1,4 @@
-/// Reads a record from bytes that may be anything.
+/// Reads a record from bytes that may have any content.
 package struct ByteReader {
   private let source: [UInt8]
   private var at = 0
@@ -14,11 +14,11 @@ package struct ByteReader {
     (source, at) = (bytes, offset)
   }
 
-  /// Bytes that were read.
+  /// The number of bytes that were read.
   var offset: Int { at }
 
   package var isAtEnd: Bool { at == source.count }
-  /// Bytes that are left.
+  /// The number of bytes that are left.
   package var count: Int { source.count - at }
 
   /// The byte that is read next; nil at the end.
@@ -36,9 +36,9 @@ package struct ByteReader {
     return source[at..<at + count]
   }
 
-  /// 7 bits a byte, lowest first, bit 7 set on all but the last.
+  /// Reads a varint: 7 bits in each byte, the lowest first, with bit 7 set in all bytes but the last.
   package mutating func varint() -> UInt64? {
-    // Most are lengths and small numbers.
+    // Most varints are lengths and small numbers.
     if at < source.count, source[at] < 0x80 {
       defer { at += 1 }
       return UInt64(source[at])
@@ -56,29 +56,30 @@ package struct ByteReader {
     return nil
   }
 
-  /// A length as a varint, and so many bytes.
+  /// Reads a length as a varint, and that number of bytes.
   package mutating func counted() -> ArraySlice<UInt8>? {
     guard let length = varint(), length <= UInt64(source.count - at) else { return nil }
     return bytes(Int(length))
   }
 
-  /// Reads over a length as a varint and so many bytes.
+  /// Skips a length, which is a varint, and that number of bytes.
   ///
-  /// - Returns: false for what is none, or no UTF-8 where it is to be a text.
+  /// - Returns: false if there is no valid length or there are too few bytes, or if `isText` is true and the
+  ///   bytes are not valid UTF-8.
   mutating func skipCounted(isText: Bool) -> Bool {
     guard let length = varint(), length <= UInt64(source.count - at) else { return false }
     defer { at += Int(length) }
     return !isText || TextMaker.isText(source.span.bytes.extracting(at..<at + Int(length)))
   }
 
-  /// Reads over so many bytes; false where there are less.
+  /// Skips `count` bytes. Returns false if there are fewer.
   mutating func skip(_ count: Int) -> Bool {
     guard count <= source.count - at else { return false }
     at += count
     return true
   }
 
-  /// A length as a varint, and so many bytes of UTF-8.
+  /// Reads a length as a varint, and that number of bytes of UTF-8.
   package mutating func text() -> String? {
     guard let length = varint(), length <= UInt64(source.count - at) else { return nil }
     defer { at += Int(length) }

@@ -1,24 +1,24 @@
-/// What reading a column and replacing its values takes, in three words.
+/// The facts about a column that are needed to read and to replace its values, in three words.
 struct ColumnForm: BitwiseCopyable, Equatable {
-  /// As `ColumnStorage`.
+  /// The kinds of `ColumnStorage`.
   enum Kind: UInt8 {
     case integers, dates, fixed, varying, composite
   }
 
   let id: UInt16
   let kind: Kind
-  /// Bytes of a value, where all have as many.
+  /// The number of bytes of each value, if all values have the same number; else 0.
   let size: UInt8
   let isCollection: Bool
-  /// Strings, where it is of varying size.
+  /// True if the values are strings. Among the columns of varying size this tells strings from data.
   let isText: Bool
-  /// It has neither an index nor links: nothing else is changed with its values.
+  /// True if the column has neither an index nor links. Then nothing else changes when its values change.
   let isPlain: Bool
   let type: ColumnType
-  /// The rows of clusters that lack the column are null in it.
+  /// True if rows of clusters that do not have the column are null in it.
   let isAbsentNull: Bool
-  /// The value that rows of clusters without the column have where it is not null: a whole number, 0 or 1 for a truth value,
-  /// the bits of a float or double. For columns of other types `Column.absentValue` tells it.
+  /// The value that is not null of the rows in clusters without the column: a whole number, 0 or 1 for a boolean, or
+  /// the bits of a float or double. For columns of other types use `Column.absentValue`.
   let absentBits: UInt64
 
   init(_ column: Column) {
@@ -48,11 +48,11 @@ struct ColumnForm: BitwiseCopyable, Equatable {
     }
   }
 
-  /// Whether a value, which is not null, fits the column, which is none of collections.
+  /// Whether a value that is not null fits the column. The answer is false for a column of collections.
   @inline(__always)
   func acceptsOne(_ value: Value) -> Bool { !isCollection && type.accepts(value) }
 
-  /// One value of so many bytes a row; of none for kinds of other sizes.
+  /// Whether each row has one value of that kind and of `size` bytes. The size is 0 for kinds without a fixed size.
   @inline(__always)
   func isOne(_ kind: Kind, size: UInt8 = 0) -> Bool {
     self.kind == kind && self.size == size && !isCollection

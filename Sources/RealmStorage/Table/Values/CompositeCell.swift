@@ -1,10 +1,11 @@
-/// Values that have parts, as a column of varying size stores them: lists, sets, maps and mixed values (FORMAT.md,
-/// "Collections" and "Mixed values").
+/// The stored form of values that have parts: lists, sets, maps and mixed values. A column of varying size stores them
+/// (FORMAT.md, "Collections" and "Mixed values").
 ///
-/// Of a collection first the count; where elements may be null a bit for each that is, lowest first; of a map the keys;
-/// then the elements that are not null. `ValueCoding` has their form.
+/// A collection has these parts in order: the number of elements; if elements may be null, one bit for each element,
+/// the lowest first, which is set if the element is null; the keys of a map; and the elements that are not null, in the
+/// form of `ValueCoding`.
 enum CompositeCell {
-  /// Nil for null.
+  /// The bytes of a value; nil for null.
   static func encode(_ value: Value, of column: Column) -> [UInt8]? {
     var bytes: [UInt8] = []
     switch (column.collection, value) {
@@ -39,7 +40,8 @@ enum CompositeCell {
     }
   }
 
-  /// Of whole numbers how much each is greater than one more than the one before, without regard to nulls: in a run that is 0, which takes a byte.
+  /// Replaces each whole number by its difference from one more than the whole number before it; nulls are passed over.
+  /// In a run each difference is 0, which takes one byte.
   private static func steps(of numbers: [Value]) -> [Value] {
     var next: Int64 = 0
     return numbers.map { value in
@@ -60,18 +62,19 @@ enum CompositeCell {
     }
   }
 
-  /// Nil for bytes that are no value of that column.
+  /// The value that the bytes stand for; nil if they are no value of the column.
   static func decode(_ bytes: [UInt8], of column: Column) -> Value? {
     var reader = ByteReader(bytes)
     let value = column.isCollection ? collection(of: column, &reader) : ValueCoding.mixed(&reader)
     guard let value, reader.isAtEnd else { return nil }
-    // What is read as elements of the column's type are such; sets have an order, and mixed values a depth.
+    // Elements that were read with the type of the column fit it. The order of a set and the depth of mixed
+    // values have to be checked.
     let isAccepted = column.isCollection && column.collection != .set && column.type != .mixed
     return isAccepted || column.accepts(value) ? value : nil
   }
 
   private static func collection(of column: Column, _ reader: inout ByteReader) -> Value? {
-    // Each element takes a byte, or a bit where it is null; a key a byte.
+    // Each element takes at least one byte, or one bit if it is null. Each key takes at least one byte.
     let areBits = column.isOptional && column.collection != .map
     guard let count = reader.varint(), count <= UInt64(reader.count) * (areBits ? 8 : 1) else { return nil }
     var bits: [UInt8] = []

@@ -1,9 +1,10 @@
-// Arithmetic as IEEE 754-2008 has it for decimal128: each result is the exact one, rounded to 34 digits with halves to the
-// even digit, its exponent as near as it can be to the one that the operation prefers.
+// The arithmetic is that of IEEE 754-2008 for decimal128. Each result is the exact one, rounded to 34 digits with
+// halves to the even digit. Its exponent is as near as possible to the one that the operation prefers.
 extension DecimalNumber {
-  /// A number that may have more digits than fit.
+  /// Rounds a number that may have more digits than fit.
   ///
-  /// - Parameter isMore: the exact number is greater than `coefficient` by less than one; then it has more than 34 digits.
+  /// - Parameter isMore: true if the exact number is greater than `coefficient` by less than one. Then the coefficient
+  ///   has more than 34 digits.
   static func rounded(
     isNegative: Bool, _ coefficient: WideNumber, exponent: Int, isMore: Bool = false
   ) -> DecimalNumber {
@@ -36,7 +37,8 @@ extension DecimalNumber {
     return quotient.low + (isUp ? 1 : 0)
   }
 
-  /// Zeros make up for an exponent that is too great, as far as there is room for them.
+  /// Makes a decimal. If the exponent is too great, it is lowered by adding zeros to the coefficient, if there is room
+  /// for them; else the result is infinity.
   private static func fitted(isNegative: Bool, _ coefficient: UInt128, exponent: Int) -> DecimalNumber {
     guard exponent > exponents.upperBound, coefficient > 0 else {
       return DecimalNumber(
@@ -58,7 +60,8 @@ extension DecimalNumber {
         WideNumber(high: 0, low: 0), of: upper, WideNumber(high: 0, low: lower.coefficient), of: lower,
         lower.exponent)
     }
-    // 70 digits: what is less than one of them decides no more than how the last of 34 is rounded.
+    // With 70 digits, a part that is less than one unit of the last digit decides only how the last
+    // of 34 digits is rounded.
     let distance = upper.exponent - lower.exponent
     let shift = min(distance, 70 - WideNumber.digitCount(upper.coefficient))
     let scaled = WideNumber(high: 0, low: upper.coefficient).shifted(shift)
@@ -74,7 +77,7 @@ extension DecimalNumber {
       isMore: remainder > 0)
   }
 
-  /// - Parameter isMore: the second is greater by less than one, and far less than the first.
+  /// - Parameter isMore: true if the second number is greater by less than one, and far less than the first number.
   private static func sum(
     _ first: WideNumber, of left: DecimalNumber, _ second: WideNumber, of right: DecimalNumber,
     _ exponent: Int,
@@ -124,7 +127,7 @@ extension DecimalNumber {
     guard !left.isZero else {
       return rounded(isNegative: isNegative, WideNumber(high: 0, low: 0), exponent: preferred)
     }
-    // 36 digits or 37: two more than are kept, and whether anything follows.
+    // The quotient gets 36 or 37 digits: two more than are kept. The remainder tells whether more digits follow.
     let shift = 36 + WideNumber.digitCount(right.coefficient) - WideNumber.digitCount(left.coefficient)
     let scaled = WideNumber(high: 0, low: left.coefficient).shifted(shift)
     var (quotient, remainder) = scaled.divided(by: right.coefficient)

@@ -1,13 +1,13 @@
-// Texts as IEEE 754-2008 and the General Decimal Arithmetic Specification (speleotrove.com/decimal) have them: digits with
-// or without a point, an exponent behind an E where there is one.
+// The texts of decimals are those of IEEE 754-2008 and the General Decimal Arithmetic Specification
+// (speleotrove.com/decimal): digits with or without a point, then perhaps an E and an exponent.
 extension DecimalNumber {
-  /// Digits beyond 34 are rounded. Nil for a text that names no decimal.
+  /// Reads a text and rounds it to 34 digits. Returns nil if the text names no decimal.
   package init?(parsing text: String) {
     guard let (number, _) = Self.parse(text) else { return nil }
     self = number
   }
 
-  /// Nil for a number of more digits than fit, too.
+  /// Reads a text without rounding. Returns nil if the text names no decimal, or one that has more digits than fit.
   package init?(parsingExactly text: String) {
     guard let (number, isExact) = Self.parse(text), isExact else { return nil }
     self = number
@@ -25,7 +25,8 @@ extension DecimalNumber {
     var digits = Digits()
     while let character = rest.first, digits.take(character) { rest.removeFirst() }
     guard digits.count > 0, let power = exponent(rest) else { return nil }
-    // A zero may have any exponent, all else is beyond what fits where its exponent is.
+    // A zero may have any exponent. Any other number with an exponent that is out of range is rounded to a number
+    // that fits, or to infinity.
     let number = rounded(
       isNegative: isNegative, digits.number, exponent: digits.exponent + power, isMore: digits.isMore)
     let isExact =
@@ -42,18 +43,18 @@ extension DecimalNumber {
     return again.high == digits.number.high && again.low == digits.number.low
   }
 
-  /// Digits of a text with at most one point.
+  /// The digits of a text with at most one point.
   private struct Digits {
     var number = WideNumber(high: 0, low: 0)
     var exponent = 0
-    /// Digits other than zero stand behind those that are kept.
+    /// True if digits other than zero stand behind the digits that are kept.
     var isMore = false
-    /// All digits, zeros in front too.
+    /// The number of all digits, including the zeros at the start.
     var count = 0
     private var kept = 0
     private var isFraction = false
 
-    /// False for what is none, or a second point.
+    /// Takes the next character. Returns false if it is neither a digit nor the first point.
     mutating func take(_ character: UInt8) -> Bool {
       if character == UInt8(ascii: "."), !isFraction {
         isFraction = true
@@ -62,7 +63,7 @@ extension DecimalNumber {
       guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) else { return false }
       let digit = UInt128(character - UInt8(ascii: "0"))
       count += 1
-      // 70 are enough to round by.
+      // 70 digits are enough to round correctly.
       if kept < 70 {
         number = number.times(10) + WideNumber(high: 0, low: digit)
         if kept > 0 || digit > 0 { kept += 1 }
@@ -75,7 +76,8 @@ extension DecimalNumber {
     }
   }
 
-  /// What follows the digits: nothing, or an E and a whole number, of which more than a few thousand are as good as any.
+  /// Reads the text behind the digits, which is empty or has an E and a whole number. Returns the exponent, limited to
+  /// 2^40, because all exponents that are so great are out of range alike. Returns nil for any other text.
   private static func exponent(_ text: Substring.UTF8View) -> Int? {
     guard let mark = text.first else { return 0 }
     guard mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return nil }
@@ -91,8 +93,8 @@ extension DecimalNumber {
     return isNegative ? -power : power
   }
 
-  /// The text of the number alone, which is that of all decimals that are equal: without zeros at the end of the coefficient,
-  /// and without a plus before the exponent. 1.50 is `1.5`, and 150 is `1.5E2`.
+  /// A text that is the same for all equal decimals. It has no zeros at the end of the coefficient and no plus before
+  /// the exponent. 1.50 is `1.5`, and 150 is `1.5E2`.
   package var shortText: String {
     guard form == .number else { return text }
     var short = self
@@ -104,7 +106,7 @@ extension DecimalNumber {
     return short.text.replacing("E+", with: "E")
   }
 
-  /// A text from which the same number is parsed, with its exponent: `1.50` and `1.5` are two.
+  /// A text from which the same number is read, with the same exponent: `1.50` and `1.5` are different texts.
   package var text: String {
     let sign = isNegative ? "-" : ""
     switch form {

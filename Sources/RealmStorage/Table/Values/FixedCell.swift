@@ -1,21 +1,21 @@
-/// A value as it stands in a cluster's node, in 1, 2, 4, 8, 12 or 16 bytes.
+/// The stored form of a value in a cluster's node, which takes 1, 2, 4, 8, 12 or 16 bytes.
 struct FixedCell {
   private let low: UInt64
   private let high: UInt64
   private let size: Int
 
-  /// The lowest bytes of a number.
+  /// Makes a cell of the lowest bytes of a number.
   init(_ number: UInt64, size: Int) {
     (low, high) = (size == 8 ? number : number & (1 << UInt64(8 * size) - 1), 0)
     self.size = size
   }
 
-  /// A value that is not null, of a column of fixed bytes.
+  /// Makes a cell of a value that is not null, for a column whose values have a fixed number of bytes.
   init(_ value: Value, size: Int) {
     switch value {
     case .double(let number): (low, high) = (number.bitPattern, 0)
     case .float(let number): (low, high) = (UInt64(number.bitPattern), 0)
-    // Bytes as they stand make a number whose first is the lowest.
+    // The stored bytes, read as an integer, make a number whose lowest byte is the first.
     case .objectID(let id): (low, high) = (id.high.byteSwapped, UInt64(id.low.byteSwapped))
     case .uuid(let id), .decimal128(let id): (low, high) = (id.high.byteSwapped, id.low.byteSwapped)
     default: (low, high) = (0, 0)
@@ -23,7 +23,7 @@ struct FixedCell {
     self.size = size
   }
 
-  /// Whether it stands at an offset of a node's body.
+  /// Whether the cell's bytes stand at an offset of a node's body.
   func stands(at offset: Int, of view: NodeView) -> Bool {
     switch size {
     case 1: UInt64(view.load(UInt8.self, at: offset)) == low

@@ -1,41 +1,43 @@
-/// Whole numbers in memory: a bit for each while they stand close together, as numbers of objects mostly do, else
-/// hashed. Bits of a million such numbers fit a cache.
+/// A set of whole numbers in memory. If the numbers are close together, as the keys of objects mostly are, it has one
+/// bit for each; else it hashes them. The bits of a million such numbers fit into a cache of the processor.
 struct NumberSet {
   private(set) var count = 0
   private var least = Int64.max
   private var greatest = Int64.min
-  /// The number of the first bit.
+  /// The number for which the first bit stands.
   private var base: Int64 = 0
-  /// Empty while the numbers are hashed.
+  /// The bits; empty while the numbers are hashed.
   private var bits: [UInt64] = []
-  /// At most half full; `empty` where there is none.
+  /// The hash table, which is at most half full. A slot without a number has the value `empty`.
   private var slots: [Int64] = []
   private var hasEmpty = false
 
   private static let empty = Int64.min
-  /// So that nobody can choose numbers that share a slot.
+  /// The seed is random so that nobody can choose numbers that share a slot.
   private static let seed = UInt64.random(in: 0...UInt64.max)
-  /// Words of bits that are no waste, however few numbers there are.
+  /// The number of words of bits that are no waste, even for a few numbers.
   private static let fewWords = 16
 
   init() {}
 
-  /// Of keys of rows that differ.
+  /// Makes a set of keys of rows.
+  ///
+  /// - Precondition: no two keys are equal.
   init(_ keys: [UInt64]) {
     guard let least = keys.min(), let greatest = keys.max(), greatest <= UInt64(Int64.max) else {
       for key in keys { insert(Int64(bitPattern: key)) }
       return
     }
-    // Their range is known: room is made once.
+    // The range of the keys is known, so the memory is allocated once.
     (self.least, self.greatest, count) = (Int64(least), Int64(greatest), keys.count)
     makeRoom(slack: 0)
     for key in keys { put(Int64(key)) }
   }
 
-  /// Bits need less memory than numbers.
+  /// Whether the numbers are stored as bits, which need less memory than hashed numbers.
   var isCompact: Bool { !bits.isEmpty }
 
-  // Inlined: else a set that stands in an object would be copied for each call.
+  // The function is inlined, because otherwise a set that is stored in an object would be copied for each call.
   @inline(__always)
   func contains(_ number: Int64) -> Bool {
     if !bits.isEmpty { return place(of: number).map { bits[$0.word] & $0.mask != 0 } ?? false }
@@ -44,7 +46,7 @@ struct NumberSet {
     return slots[slot(of: number)] == number
   }
 
-  /// Adds the places, in order, of those of some keys of rows that the set lacks.
+  /// Appends the indices, in order, of the keys of rows that the set does not have.
   func appendPlacesOfOthers(_ keys: [UInt64], to places: inout [UInt16]) {
     guard bits.isEmpty else {
       return places.appendPlaces(of: keys, without: bits, base: UInt64(bitPattern: base))
@@ -54,7 +56,7 @@ struct NumberSet {
     }
   }
 
-  /// - Precondition: the set lacks the number.
+  /// - Precondition: the set does not have the number.
   mutating func insert(_ number: Int64) {
     count += 1
     least = min(least, number)
@@ -74,7 +76,7 @@ struct NumberSet {
     return (Int(distance >> 6), 1 << (distance & 63))
   }
 
-  /// Where the number is, or where it goes.
+  /// The slot of the number, or the slot into which it goes.
   @inline(__always)
   private func slot(of number: Int64) -> Int {
     let mixed = (UInt64(bitPattern: number) ^ Self.seed).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
@@ -89,14 +91,15 @@ struct NumberSet {
 
   private mutating func rebuild(with number: Int64) {
     let old = self
-    // As much room before and behind as there is between, so that numbers that go on either way rarely come here.
+    // The room before and the room behind the numbers are each about half of their range, so that numbers that continue
+    // in either direction rarely cause another rebuild.
     makeRoom(slack: UInt64(bitPattern: greatest &- least) / 2 + 64)
     old.forEach { put($0) }
     put(number)
   }
 
-  /// Room for all there are, in the form that fits: no more than a word of bits for each number, but for the slack before and
-  /// behind them.
+  /// Allocates memory for all numbers in the form that fits. If bits are used, they take at most one word for each
+  /// number, besides the slack before and behind them.
   private mutating func makeRoom(slack: UInt64) {
     let range = UInt64(bitPattern: greatest &- least)
     (bits, slots) = ([], [])

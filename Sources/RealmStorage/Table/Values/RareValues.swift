@@ -1,8 +1,9 @@
-/// A value for each row, most often the usual one: they take memory, and time, from the first other on.
+/// A value for each row, which most often is the usual value. They take memory and time only from
+/// the first other value on.
 struct RareValues<Element: Equatable & Sendable>: Sendable {
   private let usual: Element
   private(set) var count = 0
-  /// Empty while all are the usual one.
+  /// The values of all rows; empty while all of them are the usual value.
   private var values: [Element] = []
 
   init(usual: Element) { self.usual = usual }
@@ -19,14 +20,15 @@ struct RareValues<Element: Equatable & Sendable>: Sendable {
     if value != usual { values = [Element](repeating: value, count: count) }
   }
 
-  /// All are the usual one; where not, all may be after others went.
+  /// True if all values are known to be the usual one. If it is false, all may still be the usual one, because
+  /// the others were removed.
   @inline(__always)
   var areUsual: Bool { values.isEmpty }
 
   @inline(__always)
   subscript(row: Int) -> Element { areUsual ? usual : values[row] }
 
-  /// Of each row; none while all are the usual one.
+  /// The value of each row; empty while all of them are the usual value.
   var others: [Element] { values }
 
   @inline(__always)
@@ -64,7 +66,7 @@ struct RareValues<Element: Equatable & Sendable>: Sendable {
     count -= rows.count
   }
 
-  /// Forgets all but those at places in order.
+  /// Keeps only the values at `places`, which are in order.
   mutating func keep(_ places: [UInt16]) {
     if !areUsual { values = places.map { values[Int($0)] } }
     count = places.count

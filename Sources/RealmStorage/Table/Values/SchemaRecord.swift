@@ -1,4 +1,4 @@
-/// The attributes of a table's record. Stored on disk, never renumber.
+/// The attributes of a table's record. The numbers are stored in files; never change them.
 private enum TableAttribute: UInt16, KnownAttribute {
   case name = 1
   case flags = 2
@@ -24,10 +24,10 @@ private enum TableFlags {
   static let known = embedded | hidden | dropped
 }
 
-/// The stored form of a table's name, columns and indexes (FORMAT.md, "Schema"): a record of attributes that has such records of
-/// the columns and of the indexes in it.
+/// The stored form of a table's name, columns and indexes (FORMAT.md, "Schema"): a record of attributes. Two of its
+/// attributes contain such records, one for each column and one for each index.
 extension TableSchema {
-  /// - Precondition: this version knows all that must be known to write the table.
+  /// - Precondition: this version of the library knows every feature that must be known to write the table.
   var encoded: [UInt8] {
     var record = AttributeRecord(keeping: unknown.table)
     record.add(TableAttribute.name, Array(name.utf8))
@@ -55,7 +55,8 @@ extension TableSchema {
     return record.encoded
   }
 
-  /// - Throws: where the bytes are no record of a table, or this version does not know what must be known to read it.
+  /// - Throws: `RecordFault` if the bytes are no record of a table, or if this version does not know a feature that
+  ///   must be known to read it.
   init(record bytes: [UInt8], id: UInt32) throws(RecordFault) {
     let record = try AttributeRecord(bytes)
     guard let name = record[TableAttribute.name]?.text else { throw .damaged }
@@ -103,7 +104,7 @@ extension TableSchema {
     guard !droppedColumns.isEmpty else { throw .damaged }
   }
 
-  /// Each record of some that stand one after another, with its length before it.
+  /// The records that stand one after another in `bytes`, each with its length before it.
   private static func records(in bytes: [UInt8]) throws(RecordFault) -> [AttributeRecord] {
     var reader = ByteReader(bytes)
     var records: [AttributeRecord] = []
@@ -122,7 +123,7 @@ extension TableSchema {
         column.isCompanion || names.insert(Array(column.name.utf8)).inserted
       else { throw .damaged }
       columns.append(column)
-      // A cluster's node has no room for more.
+      // The node of a cluster has no room for more columns.
       guard columns.count <= Self.maximumColumns else { throw .damaged }
       if !others.isEmpty {
         unknown.columns[column.id] = others
@@ -152,8 +153,8 @@ extension TableSchema {
     }
   }
 
-  /// What this version does not know of an index, whose attributes it knows: it makes such indexes for other columns only, and one
-  /// for a column.
+  /// The unknown feature of an index whose attributes this version knows; nil if there is none. This version has no
+  /// index of that kind for some types of columns and for collections, and has at most one index for a column.
   private func unknown(in index: IndexRecord, of column: Column) -> StorageError.Feature? {
     guard let kind = ColumnIndex(rawValue: index.kind),
       !column.type.canHave(kind) || column.isCollection || column.index != .none
@@ -167,17 +168,17 @@ extension TableSchema {
   }
 }
 
-/// What the stored record of a table says that this version does not know. A writer keeps it as it is.
+/// The parts of the stored record of a table that this version does not know. A writer keeps them as they are.
 struct UnknownAttributes: Hashable, Sendable {
-  /// Those of the table itself.
+  /// The unknown attributes of the table itself.
   var table: [Attribute] = []
-  /// Those of columns, by their ids.
+  /// The unknown attributes of columns, by the ids of the columns.
   var columns: [UInt16: [Attribute]] = [:]
-  /// Those of indexes, by their ids.
+  /// The unknown attributes of indexes, by the ids of the indexes.
   var indexes: [UInt16: [Attribute]] = [:]
   /// The ids of indexes that this version does not know how to use.
   var foreignIndexes: [UInt16] = []
-  /// The first thing that must be known to write the table; nil where there is none.
+  /// The first feature that must be known to write the table; nil if there is none.
   private(set) var feature: StorageError.Feature?
 
   fileprivate mutating func note(_ attributes: [Attribute], of owner: String) {
@@ -191,7 +192,7 @@ struct UnknownAttributes: Hashable, Sendable {
 
 // MARK: - Columns
 
-/// The attributes of a column's record. Stored on disk, never renumber.
+/// The attributes of a column's record. The numbers are stored in files; never change them.
 private enum ColumnAttribute: UInt16, KnownAttribute {
   case id = 1
   case name = 2
@@ -252,7 +253,7 @@ extension Column {
       throw .unknown(.init("collection \(rawCollection)", of: owner, need: .read))
     }
     let isAbsentNull = flags & ColumnFlags.absentNull != 0
-    // A single link or mixed value is null in clusters that lack its column, whatever else is.
+    // A single link or mixed value is null in clusters that do not have its column, whatever the other flags say.
     let mustBeAbsentNull = collection == .none && (type == .link || type == .mixed)
     let mayBeAbsentNull = collection == .none && (flags & ColumnFlags.optional != 0 || mustBeAbsentNull)
     guard isAbsentNull ? mayBeAbsentNull : !mustBeAbsentNull else { throw .damaged }
@@ -284,7 +285,7 @@ extension Column {
 }
 
 extension ColumnRole {
-  /// Nil of a property.
+  /// The stored form of the role; nil for a property.
   fileprivate var stored: [UInt8]? {
     let number: UInt8
     switch self {
@@ -310,7 +311,7 @@ extension ColumnRole {
 
 // MARK: - Indexes
 
-/// The attributes of an index's record. Stored on disk, never renumber.
+/// The attributes of an index's record. The numbers are stored in files; never change them.
 private enum IndexAttribute: UInt16, KnownAttribute {
   case id = 1
   case kind = 2
@@ -324,11 +325,11 @@ private enum IndexAttribute: UInt16, KnownAttribute {
 private struct IndexRecord {
   var id: UInt16
   var kind: UInt8
-  /// Never empty.
+  /// The ids of the columns of the index. There is at least one.
   var columns: [UInt16]
-  /// What this version does not know, and may keep.
+  /// The attributes that this version does not know.
   var others: [Attribute] = []
-  /// What must be known to use the index, and is not.
+  /// The feature that must be known to use the index, and that this version does not know; nil if there is none.
   var unknown: StorageError.Feature?
 
   init(id: UInt16, kind: UInt8, columns: [UInt16]) {
@@ -366,7 +367,7 @@ private struct IndexRecord {
 }
 
 extension AttributeRecord {
-  /// An attribute of one byte; nil where it is absent.
+  /// The value of an attribute of one byte; nil if the attribute is absent.
   fileprivate func byte(_ known: some KnownAttribute) throws(RecordFault) -> UInt8? {
     guard let bytes = self[known] else { return nil }
     guard bytes.count == 1 else { throw .damaged }

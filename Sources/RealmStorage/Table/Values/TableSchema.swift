@@ -82,13 +82,13 @@ public struct TableSchema: Sendable, Hashable {
   static let nextIDs = UInt32(1)...UInt32(UInt16.max) + 1
 
   package static let maximumNameLength = 255
-  /// The greatest number of columns. The node of a cluster has space for the descriptors of so many.
+  /// The greatest number of columns. The node of a cluster has space for the descriptors of that many.
   package static let maximumColumns = 1000
 
   /// Adds a column, and its companion if it is a column of lists whose elements have ids.
   ///
-  /// - Parameter keepsID: whether the column has its id already, which is not less than the next one. It comes without a
-  ///   companion then.
+  /// - Parameter keepsID: whether the column has its id already, which is not less than the next one. Then no
+  ///   companion is added for it.
   /// - Precondition: if the schema is to be stored, `hasColumnIDs` is true, and `hasIndexIDs` too for a column with an index.
   mutating func add(_ column: Column, keepsID: Bool = false) {
     var column = column
@@ -118,7 +118,7 @@ public struct TableSchema: Sendable, Hashable {
     hasElementIDs && column.collection == .list && !column.isCompanion ? 2 : 1
   }
 
-  /// Whether there are ids for so many further columns.
+  /// Whether there are ids for `count` further columns.
   func hasColumnIDs(_ count: Int) -> Bool { Int(nextColumnID) + count <= Int(Self.nextIDs.upperBound) }
   /// Whether there is an id for a further index.
   var hasIndexIDs: Bool { nextIndexID < Self.nextIDs.upperBound }

@@ -1,10 +1,11 @@
-/// Values one after another in bytes (FORMAT.md, "Collections" and "Mixed values").
+/// The coding of values that stand one after another in bytes (FORMAT.md, "Collections" and "Mixed values").
 ///
-/// Numbers are varints: 7 bits a byte, lowest first, bit 7 set on all but the last byte; signed ones are zigzag (0, -1,
-/// 1, -2 …). Integers and links are varints, booleans 0 or 1, dates seconds and nanoseconds, strings and data their length
-/// and bytes, all else its bytes. A mixed value has a byte before it that tells its type.
+/// Numbers are varints: 7 bits in each byte, the lowest first, with bit 7 set in all bytes but the last. Signed numbers
+/// are zigzag varints (0, -1, 1, -2 …). Integers are zigzag varints, links are varints, and booleans are the byte 0 or
+/// 1. A date is its seconds and its nanoseconds. Strings and data are their length and their bytes, and all other
+/// values are their bytes. A mixed value has a byte before it that tells its type.
 package enum ValueCoding {
-  /// What stands before a mixed value that is of no column's type.
+  /// The first bytes of mixed values whose type is not a column type.
   private enum Tag {
     static let null: UInt8 = 0
     static let list: UInt8 = 16
@@ -13,7 +14,7 @@ package enum ValueCoding {
 
   // MARK: - Writing
 
-  /// - Precondition: it is neither null nor nested.
+  /// - Precondition: the value is not null, a list or a map.
   static func append(_ value: Value, to bytes: inout [UInt8]) {
     switch value {
     case .null, .list, .map: break
@@ -81,7 +82,7 @@ package enum ValueCoding {
 
   // MARK: - Reading
 
-  /// Nil for bytes that are no such value.
+  /// Reads a value of a type; nil if the bytes are no such value.
   static func value(_ type: ColumnType, _ reader: inout ByteReader) -> Value? {
     switch type {
     case .bool: reader.integer(UInt8.self).flatMap { $0 <= 1 ? .bool($0 == 1) : nil }
@@ -99,7 +100,7 @@ package enum ValueCoding {
     }
   }
 
-  /// - Parameter levels: so many lists and maps may stand in each other.
+  /// - Parameter levels: the greatest number of lists and maps that may be nested.
   package static func mixed(_ reader: inout ByteReader, levels: Int = Value.mostLevels) -> Value? {
     guard let tag = reader.integer(UInt8.self) else { return nil }
     switch tag {
@@ -118,7 +119,7 @@ package enum ValueCoding {
   }
 
   private static func list(_ reader: inout ByteReader, _ levels: Int) -> Value? {
-    // Each element takes a byte at least.
+    // Each element takes at least one byte.
     guard let id = reader.varint(), id > 0, let count = reader.varint(), count <= UInt64(reader.count) else {
       return nil
     }

@@ -1,10 +1,12 @@
-/// How values compare in queries, how they are sorted, and which are one in a set.
+/// The rules by which values are compared in queries, sorted, and found equal in a set.
 ///
-/// Numbers of all types compare by their values: whole numbers and decimals are what they say, a float is the double that
-/// it equals, and a double that is no whole number of 64 bits is the decimal that the shortest text names that names the
-/// double: 0.1 is a tenth. So there is one order of all numbers, in which those that are equal to one are equal.
+/// Numbers of all types are compared by their values. A whole number or decimal has its exact value. A float is
+/// compared as the double that equals it. If a double that is not a whole number of 64 bits is compared with a decimal,
+/// it counts as the decimal that its shortest text names: 0.1 is a tenth. So all numbers have one order, in which two
+/// numbers that equal a third are equal.
 package enum ValueOrder {
-  /// Less, equal, greater as -1, 0, 1; nil for values that do not compare. Of nulls, none.
+  /// Returns -1, 0 or 1 if the left value is less than, equal to or greater than the right one; nil if the two do not
+  /// compare. A null compares with no value, not even with null.
   static func compare(_ left: Value, _ right: Value) -> Int? {
     switch (left, right) {
     case (.bool(let left), .bool(let right)): order(left ? 1 : 0, right ? 1 : 0)
@@ -32,7 +34,7 @@ package enum ValueOrder {
     }
   }
 
-  /// Whether a query takes them for equal. Nulls are; what is no number is not equal to itself.
+  /// Whether the two values are equal in a query. Null equals null; NaN does not equal itself.
   package static func areEqual(_ left: Value, _ right: Value) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -48,7 +50,7 @@ package enum ValueOrder {
     left < right ? -1 : left == right ? 0 : left > right ? 1 : nil
   }
 
-  /// Without rounding.
+  /// Compares without rounding.
   static func order(_ left: Int64, _ right: Double) -> Int? {
     if right.isNaN { return nil }
     if right >= 0x1p63 { return -1 }
@@ -72,20 +74,21 @@ package enum ValueOrder {
 }
 
 extension ValueOrder {
-  /// The order of sorts, which all values of a column have: null, then NaN, then what compares. Of a mixed column truth
-  /// values come first, then numbers, strings, data, dates, object ids, UUIDs, links, lists and maps.
+  /// The order of sorts, which all values of a column have: null, then NaN, then the values that compare. In a
+  /// mixed column booleans come after null, before NaN; then numbers, strings, data, dates, object ids, UUIDs,
+  /// links, lists and maps.
   static func sort(_ left: Value, _ right: Value) -> Int {
     let (leftRank, rightRank) = (rank(left), rank(right))
     guard leftRank == rightRank else { return leftRank < rightRank ? -1 : 1 }
     return within(left, right)
   }
 
-  /// Whether they stand as those of a set do: each is greater than the one before.
+  /// Whether the elements are in the order of a set: each is greater than the one before.
   static func isSet(_ elements: [Value]) -> Bool {
     zip(elements, elements.dropFirst()).allSatisfy { sort($0, $1) < 0 }
   }
 
-  /// Places of the types in sorts. Indexes of values of any type store them: never renumber.
+  /// The places of the types in sorts. Indexes of mixed values store these numbers, so never renumber them.
   enum Rank {
     static let null: UInt8 = 0
     static let bool: UInt8 = 1
@@ -120,7 +123,7 @@ extension ValueOrder {
     }
   }
 
-  /// Of values of one rank.
+  /// The order of two values of one rank.
   private static func within(_ left: Value, _ right: Value) -> Int {
     switch (left, right) {
     case (.link(let left), .link(let right)): order(left, right)

@@ -1,4 +1,5 @@
-/// A number of 256 bits, of at most 77 digits: what products and sums of coefficients are before they are rounded.
+/// A number of 256 bits, which has at most 77 digits as it is used here. It holds products and sums of coefficients
+/// before they are rounded.
 struct WideNumber {
   var high: UInt128
   var low: UInt128
@@ -21,7 +22,7 @@ struct WideNumber {
     return WideNumber(high: high * factor + product.high, low: product.low)
   }
 
-  /// Ten to a power more.
+  /// Multiplies the number by ten to a power.
   ///
   /// - Precondition: the product fits.
   func shifted(_ power: Int) -> WideNumber {
@@ -46,7 +47,7 @@ struct WideNumber {
     return WideNumber(high: left.high + right.high + (carry ? 1 : 0), low: low)
   }
 
-  /// - Precondition: `right` is not greater.
+  /// - Precondition: `right` is not greater than `left`.
   static func - (left: WideNumber, right: WideNumber) -> WideNumber {
     let (low, borrow) = left.low.subtractingReportingOverflow(right.low)
     return WideNumber(high: left.high - right.high - (borrow ? 1 : 0), low: low)
@@ -56,7 +57,7 @@ struct WideNumber {
     (left.high, left.low) < (right.high, right.low)
   }
 
-  /// How many decimal digits it has; 0 of zero.
+  /// The number of decimal digits; 0 for zero.
   var digitCount: Int {
     if high == 0 { return Self.digitCount(low) }
     let upper = divided(by: DecimalNumber.powers[38]).quotient

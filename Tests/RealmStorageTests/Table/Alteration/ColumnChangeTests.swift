@@ -74,7 +74,7 @@ import Testing
     return values
   }
 
-  @Test func `rows that are older than a column keep what they read when it becomes optional and required`()
+  @Test func `rows older than a column keep its value when the column becomes optional and required`()
     throws
   {
     let database = try made([Column("id", .int64)], rows: 3) { ["id": .int(Int64($0))] }
@@ -98,7 +98,7 @@ import Testing
     #expect(try values(database, "two") == [.int(2), .int(2), .int(2), .int(9)])
   }
 
-  @Test func `a column that is dropped takes its links and the rows it owns with it`() throws {
+  @Test func `a dropped column takes its links and the embedded rows it owns with it`() throws {
     let database = try Database(creatingIn: SimulatedDisk())
     try database.write { transaction in
       let parts = try transaction.createTable(
@@ -135,7 +135,7 @@ import Testing
     #expect(IntegrityCheck.run(snapshot).findings == [])
   }
 
-  @Test func `a primary key that becomes required is refused where two rows would have one value`() throws {
+  @Test func `a primary key can't become required if two rows would have the same key`() throws {
     let database = try made([Column("id", .int64, isOptional: true, index: .unique)], rows: 3) {
       ["id": $0 == 0 ? .null : .int(Int64($0) - 1)]
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Columns and tables that are dropped: the schema changes at once, and the space comes back by later commits.
+/// Columns and tables that are dropped. The schema changes at once, and later commits give the space back.
 @Suite struct DroppedTests {
   private static let rows = 3000
 
@@ -14,7 +14,7 @@ import Testing
     return options
   }
 
-  /// Things with texts of which some are long, numbers, lists that are trees, and links to other things.
+  /// A table of things with texts, of which some are long, numbers, lists that are trees, and links to other things.
   private func make(_ disk: SimulatedDisk, _ key: [UInt8]? = nil) throws -> Database {
     let database = try Database(creatingIn: disk, options: options(key))
     try database.write { transaction in
@@ -48,7 +48,7 @@ import Testing
     #expect(IntegrityCheck.run(snapshot).findings == [])
   }
 
-  /// Commits that change next to nothing, until all is given back; answers how many these were.
+  /// Makes commits with nearly no changes until the whole dropped space is given back. Returns the number of commits.
   private func giveBack(_ database: Database) throws -> Int {
     var commits = 0
     while try database.storageReport().droppedBytes > 0 {
@@ -65,8 +65,9 @@ import Testing
   private func liveBytes(_ database: Database) throws -> UInt64 { try database.storageReport().liveBytes }
 
   @Test(arguments: [nil, Keys.first])
-  func `a column that is dropped is given back by later commits, also behind a restart`(key: [UInt8]?) throws
-  {
+  func `later commits give back the space of a dropped column, also after the file is opened again`(
+    key: [UInt8]?
+  ) throws {
     let disk = SimulatedDisk()
     var database = try make(disk, key)
     for name in ["text", "numbers", "city", "other", "any", "next"] {
@@ -86,11 +87,11 @@ import Testing
       #expect(table.schema.column(name) == nil && !table.schema.hasDropped)
       #expect(table.count == Self.rows)
     }
-    // Nothing is left but the key, and its index.
+    // Only the key and its index remain.
     #expect(try liveBytes(database) < 40_000)
   }
 
-  @Test func `rows that change meanwhile let go of the column too`() throws {
+  @Test func `rows that change while a dropped column is given back lose the column, too`() throws {
     let database = try make(SimulatedDisk())
     try change(database) { transaction in
       let table = try #require(try transaction.table("Thing"))
@@ -115,7 +116,7 @@ import Testing
     #expect(try database.snapshot().table("Thing")?.count == left.count)
   }
 
-  @Test func `a table that is dropped is gone at once, and another of its name begins empty`() throws {
+  @Test func `a dropped table is gone at once, and a new table of the same name starts empty`() throws {
     let disk = SimulatedDisk()
     var database = try make(disk)
     try change(database) { transaction in
@@ -142,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `a table and its columns keep their rows under other names`() throws {
+  @Test func `a renamed table with a renamed column keeps its rows`() throws {
     let database = try make(SimulatedDisk())
     let before = try database.storageReport().liveBytes
     try change(database) { transaction in
@@ -159,7 +160,7 @@ import Testing
     #expect(try liveBytes(database) < before + 20_000)
   }
 
-  @Test func `a commit that drops a column writes few nodes, however many rows there are`() throws {
+  @Test func `a commit that drops a column writes few nodes, even if there are many rows`() throws {
     let database = try make(SimulatedDisk())
     let written = database.writeStatistics.nodeBytes
     try database.write { transaction in

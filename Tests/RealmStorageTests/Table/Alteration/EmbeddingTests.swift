@@ -3,9 +3,10 @@ import Testing
 
 @testable import RealmStorage
 
-/// Tables whose rows come to belong to others.
+/// Tables whose rows become embedded rows, each with one owner.
 @Suite struct EmbeddingTests {
-  /// Owners with a part, a list of parts and a map of parts, which have leaves of their own.
+  /// Makes a table of owners with a part, a list of parts and a map of parts. Each part has an embedded leaf of its
+  /// own.
   private func make(
     _ body: (WriteTransaction, _ owners: WritableTable, _ parts: WritableTable) throws -> Void
   )
@@ -48,7 +49,7 @@ import Testing
     #expect(IntegrityCheck.run(snapshot).findings == [])
   }
 
-  /// The names of parts by rows, each with that of its leaf.
+  /// The names of the parts by their rows. The leaf of each part must have the matching name.
   private func names(_ snapshot: Snapshot) throws -> [UInt64: String] {
     let (parts, leaves) = (try #require(try snapshot.table("Part")), try #require(try snapshot.table("Leaf")))
     var names: [UInt64: String] = [:]
@@ -68,7 +69,10 @@ import Testing
     return names
   }
 
-  @Test func `rows that nobody links to go with what they own`() throws {
+  @Test
+  func `rows without a link to them are removed with the rows they own when their table becomes embedded`()
+    throws
+  {
     let database = try make { transaction, owners, parts in
       let kept = try part("kept", parts, transaction)
       _ = try part("lost", parts, transaction)
@@ -78,7 +82,7 @@ import Testing
     #expect(try names(database.snapshot()).values.sorted() == ["kept"])
   }
 
-  @Test func `each link to a row that several link to gets a copy with copies of what it owns`() throws {
+  @Test func `if several links lead to a row that becomes embedded, each link gets its own copy`() throws {
     let database = try make { transaction, owners, parts in
       let (a, b) = (try part("a", parts, transaction), try part("b", parts, transaction))
       try owners.insert(["part": .link(a), "list": .list([.link(a), .link(b), .link(a)])])
@@ -105,7 +109,7 @@ import Testing
     #expect(Set(linked).count == linked.count)
   }
 
-  @Test func `mixed values lose their links to rows that come to belong to others`() throws {
+  @Test func `links in mixed values to rows that become embedded become null`() throws {
     let database = try make { transaction, owners, parts in
       let a = try part("a", parts, transaction)
       let link = Value.typedLink(table: parts.schema.id, row: a)
@@ -119,7 +123,7 @@ import Testing
     #expect(try names(database.snapshot()).count == 1)
   }
 
-  @Test func `rows stand for themselves again`() throws {
+  @Test func `embedded rows become ordinary rows again`() throws {
     let database = try make { transaction, owners, parts in
       try owners.insert(["part": .link(try part("a", parts, transaction))])
     }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RealmStorage
 
-/// Columns that get another type.
+/// Columns whose type changes.
 @Suite struct TypeChangeTests {
-  /// Ten values of a type, which ascend; of a boolean two.
+  /// Ten values of a type in ascending order. For booleans there are only two different values.
   private static func values(of type: ColumnType) -> [Value] {
     (0..<10).map { number in
       switch type {
@@ -50,7 +50,7 @@ import Testing
       let count = generator.chance(10) ? 1500 : generator.below(6)
       return .list((0..<count).map { _ in values[generator.below(10)] })
     case .set:
-      // Of a boolean the first and the last are two values.
+      // The first and the last value are different even for booleans.
       return .list(generator.chance(30) ? [] : [values[0], values[9]])
     case .map:
       var map = ValueMap()
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: 0..<Slow.count(8, slow: 60), [nil, Keys.first])
-  func `a column of any type becomes one of any other, and rows hold what was converted`(
+  func `a column of any type becomes a column of any other type with the converted values`(
     seed: Int, key: [UInt8]?
   ) throws {
     var generator = SeededGenerator(seed: UInt64(seed))
@@ -113,7 +113,7 @@ import Testing
           == expected.indices.filter { expected[$0] != converted[$0] }, note)
       #expect(changes.insertions == [50] && changes.deletions == [], note)
       #expect(try before.table("Thing")?.value(column.numbered(id), ofRow: 30) == expected[30], note)
-      // Changed further, the column is as any other.
+      // After further changes the column behaves like any other column.
       try database.write { transaction in
         let table = try #require(try transaction.table("Thing"))
         for row in 0..<51 { try table.set(converted[50 - row], 1, ofRow: UInt64(row)) }
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `an index is made anew, and its id stays`() throws {
+  @Test func `an index is made anew when the type of its column changes, and keeps its id`() throws {
     let database = try Database(inMemory: "test")
     try database.write { transaction in
       let table = try transaction.createTable(
@@ -144,7 +144,9 @@ import Testing
     #expect(try IntegrityCheck.run(database.snapshot()).findings == [])
   }
 
-  @Test func `two rows that would have one key are refused, and nothing is committed`() throws {
+  @Test func `a conversion that gives two rows the same primary key is refused, and nothing is committed`()
+    throws
+  {
     let database = try Database(inMemory: "test")
     try database.write { transaction in
       let table = try transaction.createTable(
@@ -159,7 +161,7 @@ import Testing
     #expect(try database.snapshot().table("T")?.row(withPrimaryKey: .int(2)) == 2)
   }
 
-  @Test func `a link to a row of the same key in another table is another value`() throws {
+  @Test func `a link to a row with the same key in another table is a different value`() throws {
     let database = try Database(inMemory: "targets")
     var (other, before): (UInt32, Snapshot?) = (0, nil)
     try database.write { transaction in
@@ -184,7 +186,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  @Test func `the default is converted, also where it is the zero`() throws {
+  @Test func `the default of a column is converted, even if it is zero`() throws {
     let database = try Database(inMemory: "defaults")
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema("T", columns: [Column("kind", .int64)]))
@@ -195,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `what a column owns goes with its links`() throws {
+  @Test func `embedded rows that a column owns are removed when its type changes`() throws {
     let database = try Database(inMemory: "test")
     try database.write { transaction in
       let parts = try transaction.createTable(

@@ -2,7 +2,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// What a recorder is told, and which changes can't be applied.
+/// The changes that a recorder receives, and the changes that can't be applied.
 @Suite struct ChangeRecorderTests {
   private static let columns = [
     Column("id", .int64, index: .unique), Column("age", .int64, isOptional: true),
@@ -37,7 +37,7 @@ import Testing
     return list.changes
   }
 
-  @Test func `a deletion tells before it which links go with it, and where they stood`() throws {
+  @Test func `a deletion is recorded after the links that go with it, with their places`() throws {
     try withTable { database in
       let changes = try record(database) { try $0.remove(2) }
       let place = ElementsPlace(cell: CellPlace(row: 0, column: 4))
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `what changes nothing is not told`() throws {
+  @Test func `a call that changes nothing is not recorded`() throws {
     try withTable { database in
       let changes = try record(database) { table in
         try table.set(.int(1), "id", ofRow: 1)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `many rows are told as one change, or as one each where the recorder takes them apart`() throws {
+  @Test func `changes of many rows are recorded as one change, or row by row if the recorder wants`() throws {
     try withTable { database in
       let work: (WritableTable) throws -> Void = { table in
         for id in 100..<2000 { try table.insert(["id": .int(Int64(id)), "age": .int(1)]) }
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a new row is told with the values it was made with, before what changes it`() throws {
+  @Test func `a new row is recorded with its first values, before later changes of the row`() throws {
     try withTable { database in
       let changes = try record(database) { table in
         let row = try table.insert(["id": .int(7)])
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a recorder is told new columns, and other changes of columns are refused`() throws {
+  @Test func `new columns are recorded, and other changes of columns are refused during recording`() throws {
     try withTable { database in
       let changes = try record(database) { table in
         try table.addColumn(Column("city", .string, index: .plain))
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `the next transaction is not told to the recorder of the one before`() throws {
+  @Test func `a recorder receives no changes of the next transaction`() throws {
     try withTable { database in
       let list = ChangeList()
       try database.write { transaction in
@@ -236,7 +236,10 @@ import Testing
     return column
   }
 
-  @Test func `ids that were kept are noted though a transaction before was cancelled`() throws {
+  @Test
+  func `ids of collections in an applied change are noted, even if an earlier transaction was cancelled`()
+    throws
+  {
     try withTable { database in
       let value = Value.list([.list([], id: 8)], id: 7)
       let change = RowChange(table: 1, .set(value, CellPlace(row: 0, column: 6)))
@@ -249,7 +252,7 @@ import Testing
     }
   }
 
-  @Test func `a row in the making is not told when another table is changed meanwhile`() throws {
+  @Test func `a change of another table while a row is made is recorded before the new row`() throws {
     try withTable { database in
       let list = ChangeList()
       try database.write { transaction in
@@ -267,7 +270,8 @@ import Testing
     }
   }
 
-  @Test func `a recorded change that does not fit is told so, and changes nothing`() throws {
+  @Test func `a recorded change that does not fit is refused with the reason, and nothing is changed`() throws
+  {
     try withTable { database in
       let version = database.version
       for (kind, reason) in Self.unfit {
@@ -296,7 +300,7 @@ import Testing
     }
   }
 
-  @Test func `a primary key that another row has is refused`() throws {
+  @Test func `a change that gives a row the primary key of another row is refused`() throws {
     try withTable { database in
       for kind: RowChange.Kind in [
         .create(row: 50, values: [.int(1)]), .set(.int(1), CellPlace(row: 0, column: 1)),

@@ -3,8 +3,8 @@ import RealmTestSupport
 import Testing
 
 @Suite struct ChangedInPlaceTests {
-  /// A value may be changed where it stands, or the cluster be packed anew: both must read alike.
-  @Test func `values that are changed one by one read as they were set`() throws {
+  /// A value is changed in place, or its cluster is packed anew. The values must be the same in both cases.
+  @Test func `values that are changed one by one are read as they were set`() throws {
     let columns = [
       Column("wide", .int64), Column("narrow", .int64), Column("number", .double),
       Column("perhaps", .int64, isOptional: true), Column("half", .float, isOptional: true),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Ids of the elements of lists, and links by primary key to rows that are not there.
+/// Ids of the elements of lists, and links by primary key to rows that do not exist.
 @Suite struct CompanionTests {
   private static let columns = [
     Column("id", .string, index: .unique), Column("friend", .link),
@@ -11,7 +11,7 @@ import Testing
     Column("any", .mixed), Column("byName", .mixed, collection: .map),
   ]
 
-  /// Persons "0" to "3", whose lists have ids. Element ids from 1 on are given.
+  /// Makes persons "0" to "3", whose lists have ids. Their elements have ids from 1 on.
   private static func people(hasElementIDs: Bool = true) throws -> Database {
     let database = try Database(inMemory: "companions")
     try database.write { transaction in
@@ -37,7 +37,7 @@ import Testing
     try #require(try database.snapshot().table("Person"))
   }
 
-  /// Makes changes with ids from 101 on.
+  /// Makes changes whose element ids start at 101.
   private func change(
     _ database: Database, _ body: (WritableTable) throws -> Void
   ) throws -> [RecordedChange] {
@@ -58,7 +58,7 @@ import Testing
 
   // MARK: - Ids
 
-  @Test func `elements keep their ids while others come, go and move`() throws {
+  @Test func `elements keep their ids while other elements are inserted, removed and moved`() throws {
     let database = try Self.people()
     let list = column("numbers", try table(database))
     #expect(try table(database).elementIDs(ofList: list, ofRow: 0) == [3, 4, 5])
@@ -77,7 +77,7 @@ import Testing
     #expect(try table.elementIDs(ofList: column("byName", table), ofRow: 0) == nil)
   }
 
-  @Test func `an embedded object that takes the place of another one is another element`() throws {
+  @Test func `an embedded object that replaces another one in a list gets a new element id`() throws {
     let database = try Database(inMemory: "embedded elements")
     let list = ChangeList(elementIDsFrom: 1)
     try database.write { transaction in
@@ -97,7 +97,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  @Test func `embedded rows that are deleted leave their list, with the ids they had`() throws {
+  @Test func `deleted embedded rows leave their list together with their element ids`() throws {
     for count in 1...4 {
       let database = try Database(inMemory: "toys")
       try database.write { transaction in
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `a table is not made of another one's companions`() throws {
+  @Test func `a table that is made of the columns of another table gets its own companions`() throws {
     let database = try Self.people()
     try database.write { transaction in
       var columns = try #require(try transaction.table("Person")).schema.columns
@@ -135,7 +135,7 @@ import Testing
     #expect(try database.snapshot().schemas().count == 2)
   }
 
-  @Test func `without a recorder that gives ids no element is inserted or moved, and nothing is changed`()
+  @Test func `inserting or moving elements is refused without a recorder that gives ids`()
     throws
   {
     let database = try Self.people()
@@ -161,7 +161,7 @@ import Testing
           try change()
         }
       }
-      // What needs no ids is done, and the transaction can be committed.
+      // Changes without new ids are made, and the transaction can be committed.
       try table.removeElements(0..<1, ofList: list, ofRow: 0)
       #expect(try table.elementIDs(ofList: list, ofRow: 0) == [2])
       try table.set(.list([]), column, ofRow: 0)
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `only a table without rows can ask for ids`() throws {
+  @Test func `only a table without rows can start to use element ids`() throws {
     let database = try Database(inMemory: "asked late")
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema("Person", columns: Self.columns))
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `a column goes with its companions`() throws {
+  @Test func `a dropped column takes its companions with it`() throws {
     let database = try Self.people()
     try database.write { transaction in
       try transaction.record(into: ChangeList(elementIDsFrom: 50))
@@ -209,7 +209,7 @@ import Testing
       #expect(table.schema.columns.count { $0.role.owner == 3 } == 3)
       try table.dropColumn(Self.column("friends", table))
       #expect(table.schema.columns.count { $0.role.owner == 3 } == 0)
-      // Nothing waits for it any more.
+      // No link waits for this row any more.
       try table.insert(["id": .string("x")])
     }
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
@@ -217,8 +217,7 @@ import Testing
 
   // MARK: - Links to rows that are not there
 
-  @Test func `a link takes its place when its row comes, and the difference tells it as an insertion`() throws
-  {
+  @Test func `a waiting link takes its place when its row is made, which is an insertion`() throws {
     let database = try Self.people()
     let start = try database.snapshot()
     let before = try table(database)
@@ -232,7 +231,7 @@ import Testing
     }
     let absent = try database.snapshot()
     let old = try table(database)
-    // Nobody sees a link that waits.
+    // A waiting link is not visible.
     #expect(try absent.changes(inTable: "Person", since: start).modifications.isEmpty)
     #expect(try old.value(old.schema.columns[friend], ofRow: 0) == .null)
     #expect(try old.value(old.schema.columns[friends], ofRow: 0) == .list([.link(1), .link(2)]))
@@ -247,7 +246,7 @@ import Testing
         == .map(ValueMap(["best": .typedLink(table: 1, row: 4)])))
     #expect(try new.elementIDs(ofList: friends, ofRow: 0) == [1, 30, 2])
     #expect(try new.absentLinks(ofColumn: friends, ofRow: 0) == [])
-    // The creation is told first; what follows from it is derived.
+    // The creation is recorded first. The changes that follow from it are marked as derived.
     #expect(recorded.first?.change.name == .create && recorded.first?.isDerived == false)
     #expect(recorded.dropFirst().filter { !$0.isDerived }.isEmpty)
     let list = ElementsPlace(cell: CellPlace(row: 0, column: new.schema.columns[friends].id))
@@ -256,7 +255,7 @@ import Testing
     #expect(told.map(\.change.kind) == [.insertElements([.link(4)], at: 1, list)])
   }
 
-  @Test func `two links to one row come with their places, also where none was moved before`() throws {
+  @Test func `two waiting links to one row take their places, even if no element was moved before`() throws {
     for places in [[UInt64(70), 0], [0, 71], [70, 71], [0, 0]] {
       let database = try Self.people()
       let friends = column("friends", try table(database))
@@ -276,7 +275,7 @@ import Testing
     }
   }
 
-  @Test func `a row that comes while another one is made is linked to when that one is there`() throws {
+  @Test func `a row made while another row is being made is linked to when that other row exists`() throws {
     let database = try Self.people()
     let friend = column("friend", try table(database))
     try database.write { transaction in
@@ -299,7 +298,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  @Test func `what was recorded after a table lost its primary key is undone`() throws {
+  @Test func `a change recorded after a table lost its primary key can be undone`() throws {
     let database = try Self.people()
     let friend = column("friend", try table(database))
     _ = try change(database) { try $0.setAbsentLinks([link("x", .value)], ofColumn: friend, ofRow: 0) }
@@ -316,7 +315,7 @@ import Testing
   }
 
   @Test
-  func `a row that gets the primary key resolves too, and one that loses it leaves links that are there`()
+  func `a row that gets a new primary key resolves waiting links and keeps them later`()
     throws
   {
     let database = try Self.people()
@@ -330,8 +329,7 @@ import Testing
     #expect(try table.value(table.schema.columns[friend], ofRow: 0) == .link(3))
   }
 
-  @Test func `a column that becomes the primary key again, or gets other values, resolves what waits`() throws
-  {
+  @Test func `links are resolved when the primary key is set up again or its type changes`() throws {
     let database = try Self.people()
     let friend = column("friend", try table(database))
     _ = try change(database) { table in
@@ -354,7 +352,7 @@ import Testing
   }
 
   @Test(arguments: ["i", "é", "\0"])
-  func `long keys that share the beginning are told apart`(letter: String) throws {
+  func `long primary keys with the same beginning are distinguished`(letter: String) throws {
     let database = try Self.people()
     let friend = column("friend", try table(database))
     let long = String(repeating: letter, count: 300)
@@ -370,7 +368,7 @@ import Testing
     #expect(try table.absentLinks(ofColumn: friend, ofRow: 0).map(\.primaryKey) == [.string(long + "a")])
   }
 
-  @Test func `a cell that is set forgets the row it waited for`() throws {
+  @Test func `setting a cell drops its waiting link`() throws {
     let database = try Self.people()
     let before = try table(database)
     let (friend, any, byName) = (column("friend", before), column("any", before), column("byName", before))
@@ -379,7 +377,7 @@ import Testing
       try table.setAbsentLinks([link("x", .value)], ofColumn: friend, ofRow: 1)
       try table.setAbsentLinks([link("x", .value)], ofColumn: any, ofRow: 2)
       try table.setAbsentLinks([link("x", .key("a")), link("y", .key("b"))], ofColumn: byName, ofRow: 3)
-      // It reads null already.
+      // The cell reads as null already.
       try table.set(.null, "friend", ofRow: 0)
       try table.set(.link(2), "friend", ofRow: 1)
       try table.set(.int(1), "any", ofRow: 2)
@@ -393,7 +391,7 @@ import Testing
     #expect(try table.value(table.schema.columns[byName], ofRow: 3) == .map(ValueMap()))
   }
 
-  @Test func `copies and compacted files keep both`() throws {
+  @Test func `copies and compacted files keep element ids and waiting links`() throws {
     try withTemporaryPath { path in
       let original = try Database(path: path)
       var content = Content()
@@ -410,7 +408,7 @@ import Testing
         #expect(IntegrityCheck.run(snapshot).findings == [])
         let report = try SpaceReport(snapshot)
         #expect(report.parts.contains { $0.part.description == "links to rows that table Linked lacks" })
-        // What waits is found by the next transactions.
+        // The next transactions find the waiting links.
         var next = content
         for _ in 0..<3 { try database.write { try Workload.changeLinked($0, &next, &generator) } }
         let changed = try #require(try database.snapshot().table(CompanionModel.name))
@@ -422,7 +420,7 @@ import Testing
 
   // MARK: - Changes that do not fit
 
-  @Test func `recorded changes that leave companions wrong are told so, and change nothing`() throws {
+  @Test func `recorded changes that would damage companions are refused and change nothing`() throws {
     let database = try Self.people()
     let schema = try table(database).schema
     let position = { (name: String) in schema.columns.first { $0.name == name }?.id ?? 0 }
@@ -501,8 +499,8 @@ import Testing
 
   // MARK: - Damage
 
-  /// Each is put into a file by changes that no writer makes.
-  @Test func `the check tells companions that are wrong`() throws {
+  /// Each kind of damage is put into a file by changes that the engine never makes.
+  @Test func `the check finds damaged companions`() throws {
     let wrong: [(String, (TableWriter) throws(StorageError) -> Void)] = [
       ("an id that is missing", { (writer) throws(StorageError) in try writer.remove(idAt: 0) }),
       ("an id that is there twice", { (writer) throws(StorageError) in try writer.setID(2, at: 0) }),
@@ -544,7 +542,7 @@ extension TableWriter {
   fileprivate func removeFromIndex(_ name: String) throws(StorageError) { try absentLinks.remove(key(name)) }
   fileprivate func addToIndex(_ name: String) throws(StorageError) { try absentLinks.add(key(name)) }
 
-  /// Gives a row a primary key that is waited for, and resolves nothing.
+  /// Gives a row the primary key for which a link waits, without resolving the link.
   fileprivate func setUnseen(_ name: String) throws(StorageError) {
     try absentLinks.remove(key(name))
     _ = try setOne(.string(name), at: 0, ofRow: 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Transactions that change far more than they may hold in memory.
+/// Transactions whose changes are far larger than the memory they may hold.
 @Suite struct LargeChangeTests {
   private static let columns = [
     Column("id", .int64, index: .unique), Column("name", .string), Column("score", .double),
@@ -37,7 +37,9 @@ import Testing
     transaction.editor.arena.usedBytes
   }
 
-  @Test(arguments: [false, true]) func `many rows are changed and removed in little memory`(isEncrypted: Bool)
+  @Test(arguments: [false, true]) func `changing and removing many rows takes little memory`(
+    isEncrypted: Bool
+  )
     throws
   {
     let database = try Self.filled(SimulatedDisk(), isEncrypted ? Keys.first : nil, spillBytes: 1 << 15)
@@ -45,7 +47,7 @@ import Testing
     try database.write { transaction in
       let table = try #require(try transaction.table("Thing"))
       _ = try table.changeDoubles(2) { $0 + 1 }
-      // All scores alone take 64,000.
+      // All scores together take 64,000 bytes.
       #expect(Self.arenaBytes(transaction) < 2 * (1 << 15))
     }
     try database.write { transaction in
@@ -56,7 +58,7 @@ import Testing
     try database.write { transaction in
       let table = try #require(try transaction.table("Thing"))
       #expect(try table.remove((0..<UInt64(Self.rows)).filter { $0 & 1 == 1 }) == Self.rows / 2)
-      // The indexes too, which are made anew whole.
+      // The limit includes the indexes, which are made anew completely.
       #expect(Self.arenaBytes(transaction) < 5 * (1 << 14))
     }
     let snapshot = try database.snapshot()
@@ -78,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `what was written early is changed again, and given back when it is cancelled`() throws {
+  @Test func `nodes written before the commit can be changed again, and a cancel frees their pages`() throws {
     let disk = SimulatedDisk()
     let database = try Self.filled(disk, nil, spillBytes: 1 << 14)
     let before = try database.snapshot()
@@ -107,13 +109,13 @@ import Testing
     #expect(try table.value(table.schema.columns[2], ofRow: 99) == nil)
   }
 
-  @Test func `rows far larger than most are written before there is a branch of them`() throws {
+  @Test func `very large rows are written early, before there is a branch above them`() throws {
     var options = Database.Options()
     options.spillBytes = 1 << 16
     options.clusterRows = 16
     let database = try Database(creatingIn: SimulatedDisk(), options: options)
     let columns = [Column("content", .data), Column("score", .double)]
-    // Of 300 KiB in each cluster.
+    // The rows of each cluster have 300 KiB of content.
     func content(_ number: Int) -> [UInt8] {
       [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 19_000)
     }

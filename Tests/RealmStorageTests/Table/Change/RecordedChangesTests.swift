@@ -3,9 +3,10 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Transactions are recorded on one database and applied to another one, undone there and made again.
+/// Transactions are recorded on one database. The changes are applied to another database, undone there, and applied
+/// again.
 @Suite struct RecordedChangesTests {
-  /// A value, with the ids of the lists and maps in it, which equality passes over.
+  /// A value with the ids of the lists and maps in it. The equality of values ignores these ids.
   private struct Cell: Equatable {
     let value: Value
     var ids: [UInt64] = []
@@ -55,7 +56,7 @@ import Testing
     return nil
   }
 
-  /// What the tests saw, for the figures that are printed.
+  /// Counts of what the tests saw, for the printed summary.
   private struct Figures {
     var transactions = 0
     var kinds: [RowChange.Name: Int] = [:]
@@ -75,7 +76,8 @@ import Testing
     }
   }
 
-  /// Applies what was recorded to a database that is as the first one was, undoes it and makes it again.
+  /// Applies the recorded changes to a database with the same content as the first one had, undoes them, and applies
+  /// them again. Returns the first difference.
   private static func follow(
     _ list: ChangeList, from before: Snapshot, to after: Snapshot, in other: Database, checks: Bool
   ) throws -> String? {
@@ -93,7 +95,7 @@ import Testing
       guard round == 0 else { return nil }
       try other.write { try $0.apply(list.inverse) }
       var undone = try content(other.snapshot())
-      // Tables and columns that were added stay.
+      // Added tables and columns stay.
       for name in undone.keys where old[name] == nil && undone[name]?.isEmpty == true { undone[name] = nil }
       for (name, rows) in old {
         guard let columns = rows.first?.value.count else { continue }
@@ -104,7 +106,7 @@ import Testing
         let check = IntegrityCheck.run(try other.snapshot())
         guard check.isClean else { return "undone: \(check.findings)" }
       }
-      // A table that was made is there: to make it again would not fit.
+      // A created table still exists, so creating it again would not fit.
       if changes.contains(where: { $0.name == .createTable || $0.name == .addColumn }) {
         let rows = changes.filter { $0.name != .createTable && $0.name != .addColumn }
         try other.write { try $0.apply(rows) }
@@ -126,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first], [false, true])
-  func `changes of every kind of column are applied and undone`(key: [UInt8]?, isTakenApart: Bool) throws {
+  func `changes of columns of every kind are applied and undone`(key: [UInt8]?, isTakenApart: Bool) throws {
     var figures = Figures()
     for seed in Slow.seeds(4, slow: 60) {
       try Self.pair(key, clusterRows: seed % 3 == 0 ? 8 : 512) { database, other in
@@ -151,7 +153,7 @@ import Testing
               }
             }
           }
-          // What the model does not know is read from the table.
+          // The model does not know the result of this change, so it reads the values from the table.
           try read(&model, database)
           let wrong = try Self.follow(
             list, from: before, to: database.snapshot(), in: other, checks: round % 5 == 4)
@@ -178,8 +180,9 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first], [false, true])
-  func `objects that link to and own others are applied and undone`(key: [UInt8]?, isTakenApart: Bool) throws
-  {
+  func `changes of objects with links and embedded objects are applied and undone`(
+    key: [UInt8]?, isTakenApart: Bool
+  ) throws {
     var figures = Figures()
     for seed in Slow.seeds(6, slow: 200) {
       try Self.pair(key, clusterRows: seed % 3 == 0 ? 8 : 512) { database, other in
@@ -209,7 +212,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Keys.first], [false, true])
-  func `ids of elements and links to rows that are not there are applied and undone`(
+  func `ids of elements and links to missing rows are applied and undone`(
     key: [UInt8]?, isTakenApart: Bool
   ) throws {
     var figures = Figures()

@@ -2,7 +2,7 @@ import RealmStorage
 import Testing
 
 @Suite struct RemoveAllTests {
-  /// Dogs belong to people, who have lists of dogs, and people to a town.
+  /// Makes a database of dogs with owners, people with a town and lists of dogs, and one town.
   private func made() throws -> Database {
     let database = try Database(inMemory: "test")
     try database.write { transaction in
@@ -36,7 +36,7 @@ import Testing
     return try ["Town", "Dog", "Person"].map { try snapshot.table($0)?.count ?? -1 }
   }
 
-  @Test func `tables that link to one another only are emptied at once`() throws {
+  @Test func `tables that link only to one another can be emptied at once`() throws {
     let database = try made()
     try database.write { try $0.removeAllRows(of: ["Town", "Dog", "Person", "no such table"]) }
     #expect(try counts(database) == [0, 0, 0])
@@ -47,7 +47,7 @@ import Testing
     #expect(try counts(database) == [0, 1, 0])
   }
 
-  @Test func `links from and to tables that stay are taken away`() throws {
+  @Test func `links between emptied tables and remaining tables are removed`() throws {
     let database = try made()
     try database.write { try $0.removeAllRows(of: ["Dog", "Person"]) }
     #expect(try counts(database) == [1, 0, 0])
@@ -60,7 +60,7 @@ import Testing
     #expect(try people.value(people.schema.columns[1], ofRow: 5) == .null)
   }
 
-  @Test func `what is removed comes back when the transaction is cancelled`() throws {
+  @Test func `removed rows are back after the transaction is cancelled`() throws {
     let database = try made()
     let transaction = try database.beginWrite()
     try transaction.removeAllRows(of: ["Town", "Dog", "Person"])

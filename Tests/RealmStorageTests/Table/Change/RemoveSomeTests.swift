@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 10, 500], [nil, Keys.first])
-  func `every so many rows go, and what is left is as it was`(step: Int, key: [UInt8]?) throws {
+  func `removing every n-th row leaves all other rows as they were`(step: Int, key: [UInt8]?) throws {
     let count = 3_000
     let database = try made(count, key)
     let victims = stride(from: UInt64(step - 1), to: UInt64(count), by: step).map { $0 }
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `all rows can go, and others come`() throws {
+  @Test func `all rows can be removed at once, and new rows can be added`() throws {
     let database = try made(1_500)
     try database.write { transaction in
       let table = try #require(try transaction.table("Thing"))
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [600, 20_000])
-  func `rows that are not there make no version`(count: Int) throws {
+  func `removing rows that do not exist makes no version`(count: Int) throws {
     let database = try Database(inMemory: "test")
     try database.write { transaction in
       let table = try transaction.createTable(
@@ -92,7 +92,7 @@ import Testing
     let nobody = try database.write { try $0.table("Thing")?.remove((50_000..<50_020).map { UInt64($0) }) }
     #expect(nobody == 0)
     #expect(database.version == before)
-    // Few of many, and many of few.
+    // Four of the rows exist. The table is small in one case and large in the other.
     let removed = try database.write { try $0.table("Thing")?.remove([5, 50_000, 7, 9, 11]) }
     #expect(removed == 4)
     let snapshot = try database.snapshot()
@@ -100,7 +100,7 @@ import Testing
     #expect(try snapshot.table("Thing")?.row(withPrimaryKey: .int(7)) == nil)
   }
 
-  @Test func `rows added in the same transaction go with the others`() throws {
+  @Test func `rows added in the same transaction are removed together with older rows`() throws {
     let database = try made(600)
     try database.write { transaction in
       let table = try #require(try transaction.table("Thing"))
@@ -111,7 +111,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  @Test func `links of other tables to rows that go become null`() throws {
+  @Test func `links in other tables to removed rows become null`() throws {
     let database = try made(900)
     try database.write { transaction in
       let things = try #require(try transaction.table("Thing"))

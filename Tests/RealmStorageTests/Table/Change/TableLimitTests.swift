@@ -16,7 +16,7 @@ import Testing
     #expect(IntegrityCheck.run(snapshot).findings == [])
   }
 
-  @Test func `a refused row leaves nothing behind, also where keys are longer than an index holds`() throws {
+  @Test func `a refused row leaves nothing behind, even if its key is longer than an index stores`() throws {
     let (database, transaction, table) = try made([Column("key", .string, index: .unique)])
     let long = String(repeating: "k", count: 300)
     let refusal = StorageError.duplicateKey(table: "T", column: "key", path: "test")
@@ -76,7 +76,7 @@ import Testing
     try expectClean(database, rows: 1)
   }
 
-  @Test func `in a synced file the ids of elements count as columns`() throws {
+  @Test func `the element ids of lists count as columns in a synced file`() throws {
     for (lists, fits) in [(499, true), (500, false), (600, false), (1000, false)] {
       try withTemporaryPath { path in
         var options = Database.Options()
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a removed column makes room for another one, and ids are given once until all are given`()
+  @Test func `a dropped column makes room for another one, and each column id is given at most once`()
     throws
   {
     let database = try Database(inMemory: "test")
@@ -135,7 +135,7 @@ import Testing
     try expectClean(database, rows: 1)
   }
 
-  @Test func `ids of indexes are given once until all are given`() throws {
+  @Test func `each index id is given at most once`() throws {
     let database = try Database(inMemory: "test")
     try database.write { transaction in
       let table = try transaction.createTable(
@@ -162,7 +162,7 @@ import Testing
     try expectClean(database, rows: 5)
   }
 
-  @Test func `values are what their bytes are`() throws {
+  @Test func `values are compared by their bytes`() throws {
     let (database, transaction, table) = try made([Column("text", .string), Column("number", .double)])
     try table.insert(["text": .string("\u{e9}"), "number": .double(0)])
     try table.set(.string("e\u{301}"), "text", ofRow: 0)

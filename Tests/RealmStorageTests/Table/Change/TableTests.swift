@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `clusters split and a key that was given never comes back`() throws {
+  @Test func `clusters split, and the key of a removed row is never given again`() throws {
     let database = try Database(inMemory: "test")
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema("Number", columns: [Column("value", .int64)]))
@@ -97,7 +97,7 @@ import Testing
     #expect(next == 2001)
   }
 
-  @Test func `a column added later has its default in the rows there are`() throws {
+  @Test func `a column added later has its default value in the existing rows`() throws {
     let database = try Database(inMemory: "test")
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema("Person", columns: [Column("name", .string)]))
@@ -124,7 +124,7 @@ import Testing
     #expect(try before.table("Person")?.schema.columns.count == 1)
   }
 
-  @Test func `a change of a number leaves the texts beside it where they are`() throws {
+  @Test func `changing a number does not rewrite the texts beside it`() throws {
     let disk = SimulatedDisk()
     let database = try Database(creatingIn: disk)
     try database.write { transaction in
@@ -140,7 +140,7 @@ import Testing
     #expect(after - written <= 4, "pages written by one update, the meta page included")
   }
 
-  @Test func `writing the value that is there changes nothing`() throws {
+  @Test func `writing the same value again makes no version`() throws {
     let database = try Database(inMemory: "test")
     try database.write { transaction in
       let table = try transaction.createTable(TableSchema("Person", columns: [Column("age", .int64)]))

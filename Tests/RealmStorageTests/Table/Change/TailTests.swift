@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Rows that are added few at a time stand apart from the cluster before them until they are many.
+/// Rows that are added a few at a time stand apart from the cluster before them until there are many.
 @Suite struct TailTests {
   private static let columns = [
     Column("id", .int64, index: .unique), Column("name", .string),
@@ -21,13 +21,13 @@ import Testing
     return database
   }
 
-  /// Numbers that are not their order, as ids are that were given elsewhere.
+  /// Ids that are not in ascending order, like ids that were given elsewhere.
   private static func id(_ number: Int) -> Int64 {
     Int64(truncatingIfNeeded: number &* 0x1e37_79b9_7f4a_7c15)
   }
 
   private static func row(_ number: Int, _ generator: inout SeededGenerator) -> [String: Value] {
-    // Some are cut, and some are long enough for a node of their own.
+    // Some values are long, and some are long enough for a node of their own.
     let bytes = generator.chance(2) ? 20_000 : generator.chance(4) ? 3000 : generator.below(40)
     return [
       "id": .int(id(number)), "name": .string("The name of \(number)"),
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: 0..<8)
-  func `rows added few and many at a time, changed and removed between, are those of a model`(seed: UInt64)
+  func `rows that are added in small and large numbers, changed and removed agree with a model`(seed: UInt64)
     throws
   {
     var generator = SeededGenerator(seed: seed)
@@ -89,7 +89,7 @@ import Testing
         let row = Self.row(next, &generator)
         model[try table.insert(row)] = row
         if generator.chance(2), let known = model.keys.max() {
-          // What is read is put into the trees first.
+          // A read puts the pending rows into the trees first.
           #expect(try table.value(1, ofRow: known) == model[known]?["name"])
         }
       }
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  /// What counts as held in the file is what a walk over the newest version finds.
+  /// Expects that the page map counts as many live units as a walk over the newest version.
   private static func expectNothingLost(_ database: Database) throws {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 10, 63, 64, 65, 150])
-  func `clusters are as full of rows that were added few at a time, and have codes`(count: Int) throws {
+  func `clusters of rows that were added a few at a time are full and have codes`(count: Int) throws {
     var generator = SeededGenerator(seed: UInt64(count))
     let database = try Self.database(clusterRows: 512)
     var number = 0
@@ -164,7 +164,7 @@ import Testing
     #expect(encodings.dropLast(2).allSatisfy { $0 == .codes }, "\(encodings)")
   }
 
-  @Test func `a row that is added alone writes no more than its tail`() throws {
+  @Test func `adding a single row writes only the tail of the table`() throws {
     var generator = SeededGenerator(seed: 1)
     let database = try Self.database(clusterRows: 512)
     try database.write { transaction in
@@ -175,7 +175,7 @@ import Testing
         _ = try table.insert(row)
       }
     }
-    // So much was written for them together: a tenth stands for what is not of their cluster.
+    // This many bytes were written for all 400 rows together, including what does not belong to their cluster.
     let all = database.writeStatistics.nodeBytes
     for number in 400..<450 {
       var row = Self.row(number, &generator)
@@ -188,7 +188,7 @@ import Testing
     #expect(each < all / 4, "\(each) of \(all)")
   }
 
-  @Test func `long texts that were added one at a time stand in few pieces`() throws {
+  @Test func `long texts that are added one at a time stand in few pieces`() throws {
     let database = try Self.database(clusterRows: 512)
     for number in 0..<500 {
       try database.write(.relaxed) { transaction in
@@ -203,12 +203,12 @@ import Testing
     let access = snapshot.access()
     let cluster = ClusterNode(try access.node(first, .cluster))
     let pieces = cluster.part(of: table.schema.columns[1])?.greatest ?? 0
-    // Each holds 53 of them.
+    // Each piece holds 53 of the texts.
     #expect(pieces <= Int64(cluster.rows / 53 + 1), "\(pieces) for \(cluster.rows)")
   }
 
   @Test(arguments: [500, 1000])
-  func `a large transaction that reads between what it adds holds little in memory`(count: Int) throws {
+  func `a large transaction that reads while it adds rows holds little in memory`(count: Int) throws {
     var generator = SeededGenerator(seed: 3)
     var options = Database.Options()
     options.spillBytes = 1 << 16
@@ -220,7 +220,7 @@ import Testing
         row["note"] = .null
         let key = try table.insert(row)
         if number % count == 0 { #expect(try table.value(1, ofRow: key) == row["name"]) }
-        // What was added takes 1.4 MB.
+        // The added rows take 1.4 MB in all.
         #expect(transaction.editor.arena.liveBytes < 6 << 16)
       }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct ClusterLayoutTests {
-  /// So wide that each way of packing numbers comes.
+  /// A value of a given width in bits, so that all ways of packing numbers are used.
   private static func value(_ column: Column, bits: Int, _ generator: inout SeededGenerator) -> Value {
     let number = bits == 0 ? 7 : Int64(truncatingIfNeeded: generator.next() >> UInt64(64 - bits))
     switch column.type {
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: 0..<8)
-  func `columns that are packed where they stand are what they are when each is packed by itself`(
+  func `columns that are packed together have the same bytes as columns that are packed one by one`(
     seed: UInt64
   ) throws {
     var generator = SeededGenerator(seed: seed)
@@ -41,7 +41,7 @@ import Testing
     defer { transaction.cancel() }
     let editor = transaction.editor
     for round in 0..<60 {
-      // In another order than that of their ids.
+      // The columns are in another order than their ids.
       var columns = ColumnType.allCases.enumerated().map { place, type in
         var column = Column(
           "c\(place)", type, isOptional: generator.chance(60) || type == .mixed || type == .link)
@@ -56,7 +56,7 @@ import Testing
         dictionaries: DictionaryWriters(ColumnTrees(), editor: editor), nestedIDs: NestedIDs(1),
         editor: editor)
       let bits = columns.map { _ in [0, 1, 2, 4, 8, 13, 16, 30, 32, 50, 64][generator.below(11)] }
-      // Of no row, some, or all.
+      // The percentage of rows with null: none, some, or all.
       let nulls = columns.map { $0.isOptional ? [0, 30, 100][generator.below(3)] : 0 }
       var key = UInt64(generator.below(1_000))
       let gaps = generator.chance(50)
@@ -81,7 +81,7 @@ import Testing
       for (place, column) in columns.enumerated() where !column.storage.hasPieces {
         let values = try cluster.unpack(column, editor)
         cluster.pack(values, as: column)
-        // What is told of the values, and where they stand, says what they are.
+        // The description of the unpacked values equals that of the same values in a new buffer.
         var again = FixedBuffer(absent: column, rows: 0)
         for row in expected { again.append(row[place]) }
         #expect(

@@ -3,14 +3,14 @@ import Testing
 
 @testable import RealmStorage
 
-/// Columns that hold codes, and the dictionaries of what these mean.
+/// Columns stored as codes, and the dictionaries of the values that the codes stand for.
 @Suite struct DictionaryTests {
   private static let columns = [
     Column("city", .string), Column("tag", .data, isOptional: true), Column("email", .string),
     Column("key", .string, index: .unique),
   ]
 
-  /// A database with a table of these columns; `rows` rows of which have one of `cities`.
+  /// A database with a table of these columns. Its `rows` rows have `cities` different cities.
   private func made(
     rows: Int, cities: Int, on disk: SimulatedDisk = SimulatedDisk(), clusterRows: Int = 512,
     key: [UInt8]? = nil
@@ -38,7 +38,7 @@ import Testing
     try #require(try database.snapshot().table("Person"))
   }
 
-  /// For each cluster how a column is stored in it.
+  /// The encoding of a column in each cluster.
   private func encodings(_ name: String, _ database: Database) throws -> [ClusterNode.Encoding] {
     let snapshot = try database.snapshot()
     let table = try #require(try snapshot.table("Person"))
@@ -69,7 +69,9 @@ import Testing
   // MARK: - What is stored how
 
   @Test(arguments: [nil, Keys.first])
-  func `a column of few values is stored as codes, one of values that differ as it is`(key: [UInt8]?) throws {
+  func `a column of few values is stored as codes, and a column of different values as it is`(key: [UInt8]?)
+    throws
+  {
     let database = try made(rows: 1600, cities: 200, key: key)
     #expect(try encodings("city", database) == [.codes, .codes, .codes, .pieces])
     #expect(try encodings("tag", database) == [.codes, .codes, .codes, .pieces])
@@ -88,7 +90,7 @@ import Testing
 
   @Test func `a dictionary takes no more than 4,096 values from clusters`() throws {
     let database = try made(rows: 20 * 512, cities: 4200)
-    // Numbers that follow each other repeat within no cluster.
+    // Consecutive rows have different cities, so no city repeats within a cluster.
     #expect(try dictionary("city", database).isEmpty)
     try database.write { transaction in
       let table = try #require(try transaction.table("Person"))
@@ -121,7 +123,7 @@ import Testing
     #expect(rows == 512)
   }
 
-  @Test func `a cluster that rows are added to one by one is stored as codes when it is full`() throws {
+  @Test func `a cluster to which rows are added one by one is stored as codes when it is full`() throws {
     let database = try made(rows: 0, cities: 1, clusterRows: 16)
     for number in 0..<40 {
       try database.write { _ = try $0.table("Person")?.insert(row(number, 3)) }
@@ -131,7 +133,7 @@ import Testing
     #expect(try dictionary("city", database).count == 3)
   }
 
-  @Test func `a cluster of codes that lost its last rows is gone on with`() throws {
+  @Test func `new rows are added to a cluster of codes that lost its last rows`() throws {
     let database = try made(rows: 32, cities: 3, clusterRows: 16)
     try database.write { transaction in
       let table = try #require(try transaction.table("Person"))
@@ -149,7 +151,7 @@ import Testing
   // MARK: - Changes
 
   @Test(arguments: [nil, Keys.first])
-  func `a value without a code gets the next one, and no code ever means another value`(key: [UInt8]?) throws
+  func `a value without a code gets the next code, and no code ever gets another value`(key: [UInt8]?) throws
   {
     let database = try made(rows: 1024, cities: 20, key: key)
     let before = try dictionary("city", database)
@@ -171,7 +173,8 @@ import Testing
     #expect(try IntegrityCheck.run(database.snapshot()).findings == [])
   }
 
-  @Test func `once there are as many codes as rows a new value turns the column of its cluster plain`() throws
+  @Test func `a new value is stored without codes if its dictionary has as many codes as the table has rows`()
+    throws
   {
     let database = try made(rows: 64, cities: 4, clusterRows: 16)
     for number in 0..<62 {
@@ -190,7 +193,7 @@ import Testing
     #expect(try IntegrityCheck.run(database.snapshot()).findings == [])
   }
 
-  @Test func `a value too long for a piece turns the column of its cluster plain`() throws {
+  @Test func `a value that is too long for a piece is stored without codes in its cluster`() throws {
     let database = try made(rows: 32, cities: 4, clusterRows: 16)
     let long = String(repeating: "long", count: 2000)
     try database.write { _ = try $0.table("Person")?.set(.string(long), "city", ofRow: 3) }
@@ -200,7 +203,7 @@ import Testing
     #expect(try IntegrityCheck.run(database.snapshot()).findings == [])
   }
 
-  @Test func `an update of a coded value writes little`() throws {
+  @Test func `updating a coded value writes few pages`() throws {
     let disk = SimulatedDisk()
     let database = try made(rows: 4096, cities: 200, on: disk)
     let pages = { disk.events.reduce(0) { if case .write(_, let count) = $1 { $0 + count } else { $0 } } }
@@ -212,7 +215,7 @@ import Testing
     #expect(pages() - before <= 5, "a value that gets one")
   }
 
-  @Test func `a dictionary goes with the last row`() throws {
+  @Test func `a dictionary is removed with the last row`() throws {
     for removesAll in [true, false] {
       let database = try made(rows: 40, cities: 3, clusterRows: 16)
       #expect(try dictionary("city", database).count == 3)
@@ -229,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func `a transaction that is cancelled leaves the dictionary as it was`() throws {
+  @Test func `a cancelled transaction leaves the dictionary as it was`() throws {
     let database = try made(rows: 32, cities: 3, clusterRows: 16)
     let transaction = try database.beginWrite()
     try transaction.table("Person")?.set(.string("new"), "city", ofRow: 1)
@@ -241,7 +244,7 @@ import Testing
   }
 
   @Test(arguments: 0..<3)
-  func `random tables have codes, values as they are, and both in one column`(seed: UInt64) throws {
+  func `random tables have columns of codes, of plain values, and of both`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var options = Database.Options()
     options.clusterRows = 8
@@ -257,7 +260,7 @@ import Testing
         for _ in 0..<12 { #expect(try model.change(table, &generator) == nil, "seed \(seed)") }
       }
       let found = try encodings("city", database)
-      // The last cluster is not full, and its values stand as they are.
+      // The last cluster is not full, so its values are stored as they are.
       if found.contains(.codes), found.dropLast().contains(.pieces) { mixed += 1 }
       #expect(try model.difference(to: person(database), &generator) == nil, "seed \(seed)")
       #expect(try IntegrityCheck.run(database.snapshot()).findings == [], "seed \(seed)")
@@ -268,7 +271,7 @@ import Testing
   // MARK: - Codes in memory
 
   @Test(arguments: 0..<4)
-  func `values are found by the code they were given, and not once it is taken back`(seed: UInt64) {
+  func `each value is found by its code until the code is taken back`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for isHashed in [true, false] {
       var codes = ValueCodes(first: isHashed ? 0 : 7, isHashed: isHashed)

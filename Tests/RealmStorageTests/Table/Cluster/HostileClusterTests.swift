@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Validators stand between bytes that may be anything and readers that do not check again.
+/// Readers rely on validators to check bytes that may hold anything, and do not check again.
 @Suite struct HostileClusterTests {
   private func withArena(_ body: (NodeEditor) throws -> Void) throws {
     let database = try Database(inMemory: "test")
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `a cluster that is accepted can be read`(seed: UInt64) throws {
+  func `a cluster that the validator accepts can be read`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var accepted = 0
     try withArena { editor in
@@ -83,13 +83,15 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `some rows of a cluster are gathered as from a copy of all, or refused as there`(seed: UInt64) throws {
+  func `gathering some rows of a cluster gives the same as copying it, or both are refused`(seed: UInt64)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     var (gathered, refused) = (0, 0)
     try withArena { editor in
       for _ in 0..<2000 {
         var body = try cluster(&generator, editor)
-        // Mostly what the descriptors tell: encodings, nulls, least and greatest.
+        // Most changed bytes are in the descriptors: encodings, nulls, least and greatest values.
         let head = min(body.count, 16 + 32 * Self.schema.columns.count)
         for _ in 0..<generator.below(4) { body[generator.below(head)] = UInt8(generator.below(8)) }
         let arena = editor.arena
@@ -147,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `a piece that is accepted can be read`(seed: UInt64) throws {
+  func `a piece that the validator accepts can be read`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var accepted = 0
     try withArena { editor in
@@ -184,7 +186,7 @@ import Testing
     #expect(accepted > 100)
   }
 
-  @Test func `pieces that hold more values than their cluster has rows are damage to who adds some`() throws {
+  @Test func `adding rows to a cluster whose pieces hold too many values is refused as damage`() throws {
     try withArena { editor in
       let schema = TableSchema("T", columns: [Column("text", .string)])
       func piece(_ rows: Int) throws -> Ref {
@@ -193,7 +195,8 @@ import Testing
         return values.makePieces(from: 0, editor: editor)[0].ref
       }
       var cluster = Cluster(keys: Array(0..<100), columns: 1)
-      // Of the first only its first row is looked at, of the last that its rows end with the cluster's.
+      // Of the first piece only its first row is checked, and of the last piece only that its rows end with those of
+      // the cluster.
       cluster.setPieces([(0, try piece(40)), (10, try piece(90))], of: schema.columns[0])
       let buffer = try AppendBuffer(
         cluster.write(editor), schema: schema, rowLimit: 512, indexes: [],

@@ -3,12 +3,12 @@ import Testing
 
 @testable import RealmStorage
 
-/// Dictionaries and codes that no engine wrote: what reads them gets an error of its own type, and the check names the
-/// column.
+/// Dictionaries and codes that the engine never writes. Reading them throws an error that says so, and the check names
+/// the column.
 @Suite struct HostileDictionaryTests {
   private static let column = "city"
 
-  /// A table of 32 rows in two clusters of codes; `forge` answers another root of its dictionary.
+  /// A table of 32 rows in two clusters of codes. `forge` returns another root for its dictionary.
   private func made(_ forge: (Ref, NodeEditor) throws -> Ref) throws -> Database {
     var options = Database.Options()
     options.clusterRows = 16
@@ -35,7 +35,7 @@ import Testing
     return buffer.makePieces(from: 0, editor: editor)[0].ref
   }
 
-  /// Reads the column in every way there is; the findings of those that threw.
+  /// Reads and changes the column in every possible way. Returns the findings of the calls that threw.
   private func findings(_ database: Database) throws -> [Corruption.Finding] {
     let table = try #require(try database.snapshot().table("Person"))
     let column = try #require(table.schema.column(Self.column))
@@ -85,11 +85,11 @@ import Testing
     try expectNamed(database)
   }
 
-  @Test func `two codes of one value are damage`() throws {
+  @Test func `two codes for the same value are damage`() throws {
     try expectNamed(try made { _, editor in try piece(["one", "two", "one", "three"], editor) })
   }
 
-  @Test func `a value of a dictionary that is no text is damage`() throws {
+  @Test func `a value in a dictionary of texts that is not text is damage`() throws {
     let database = try made { _, editor in
       var buffer = PieceBuffer()
       for value: [UInt8] in [[0xff], [1], [2], [3]] { try buffer.append(value.span.bytes, editor: editor) }
@@ -99,7 +99,7 @@ import Testing
     try expectNamed(database)
   }
 
-  @Test func `a dictionary that is another kind of node is damage`() throws {
+  @Test func `a dictionary whose root is another kind of node is damage`() throws {
     let database = try made { _, editor in
       let arena = editor.arena
       let node = arena.make(kind: .chunk, level: 0, refCount: 0, bodyLength: 8)
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [[0, 3], [0, 1], [1, 2], [0, 70]], [[2, 2], [1, 3], [2, 1 << 20]])
-  func `branches of a dictionary that count wrong or lead astray end in an error`(
+  func `dictionary branches with wrong counts or keys end in an error`(
     leastKeys: [UInt64], rows: [UInt64]
   ) throws {
     let database = try made { _, editor in
@@ -125,12 +125,12 @@ import Testing
       }
       return node.ref
     }
-    // A change may make the branch anew, and right.
+    // A change may replace the branch by a correct one, so the check runs first.
     try expectNamed(database)
     _ = try findings(database)
   }
 
-  @Test func `a dictionary of a column that can have none is damage`() throws {
+  @Test func `a dictionary of a column without codes is damage`() throws {
     let database = try made { root, _ in root }
     let transaction = try database.beginWrite()
     let writer = try #require(try transaction.tables().writer("Person"))

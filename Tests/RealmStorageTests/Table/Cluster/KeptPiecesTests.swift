@@ -8,7 +8,7 @@ import Testing
   private static let mostHeapBytes = PieceBuffer.Shape.ofCluster.heapBytes
 
   @Test(arguments: 0..<60, [nil, Keys.first])
-  func `pieces of rows that stay have their values, and nothing is left of the others`(
+  func `the pieces of the remaining rows hold their values, and nothing else stays in memory`(
     seed: UInt64, key: [UInt8]?
   ) throws {
     var generator = SeededGenerator(seed: seed)
@@ -29,7 +29,7 @@ import Testing
 
     let found = try contents(kept.pieces, editor)
     #expect(found.values == rows.map { values[Int($0)] })
-    // By where they stand: a new piece may lie where an old one was.
+    // The pieces are compared by their first rows, because a new piece may lie at the place of an old one.
     var whole: [Int: Ref] = [:]
     for (index, piece) in old.enumerated() {
       let end = index + 1 < old.count ? old[index + 1].firstRow : values.count
@@ -53,7 +53,7 @@ import Testing
     #expect(left == empty)
   }
 
-  @Test func `a piece with other rows than the cluster says is refused`() throws {
+  @Test func `a piece with a different number of rows than the cluster says is refused`() throws {
     let editor = try TreeFixture().editor
     var buffer = PieceBuffer()
     for number in 0..<10 { try buffer.append(.string("\(number)"), of: Self.column, editor: editor) }
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// At least one; sometimes whole pieces of them are all kept, or all gone.
+  /// The rows that are kept, at least one. In some stretches all rows are kept, or none.
   private func rows(below count: Int, _ generator: inout SeededGenerator) -> [UInt16] {
     var rows: [UInt16] = []
     var row = 0

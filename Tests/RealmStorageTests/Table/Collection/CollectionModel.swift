@@ -3,15 +3,15 @@ import Testing
 
 @testable import RealmStorage
 
-/// A tree of a set or map, and the value it must agree with.
+/// A tree of a set or map, and the value that it must agree with.
 struct CollectionModel {
   let column: Column
   let shape: TreeShape
   let editor: NodeEditor
   var root = Ref.null
-  /// Of a set.
+  /// The elements if the column is a set.
   private(set) var elements: [Value] = []
-  /// Of a map.
+  /// The entries if the column is a map.
   private(set) var map = ValueMap()
 
   init(_ column: Column, _ editor: NodeEditor, shape: TreeShape = .tiny) {
@@ -52,7 +52,7 @@ struct CollectionModel {
     let index = generator.below(count)
     guard isMap else {
       let element = elements.remove(at: index)
-      // One that is equal finds it too.
+      // An equal element of another type finds the element, too.
       let removed = try SortedTree.remove(
         RandomElement.equal(to: element, column), from: root, of: column, shape: shape, editor: editor)
       #expect(removed.removed == element)
@@ -66,7 +66,7 @@ struct CollectionModel {
     root = removed.root
   }
 
-  /// Removes what is not there.
+  /// Removes an element or a key that does not exist.
   func removeNone(_ generator: inout SeededGenerator) throws {
     if isMap {
       let key = RandomElement.key(&generator)
@@ -106,7 +106,7 @@ struct CollectionModel {
 
   // MARK: - What must hold
 
-  /// Compares all that the tree can be asked with what it is to hold.
+  /// Compares the results of all reads of the tree with the expected content.
   func verify(_ generator: inout SeededGenerator) throws {
     let access = editor.access()
     let all = try SortedTree.all(root, of: column, access)
@@ -127,7 +127,7 @@ struct CollectionModel {
     try SortedTree.free(built, editor: editor)
   }
 
-  /// What is stored, with what stands apart.
+  /// The stored keys and values, including the values that stand apart.
   private func entries(_ root: Ref, _ access: borrowing NodeAccess) throws -> [[[UInt8]]] {
     var entries: [[[UInt8]]] = []
     try SortedTree.forEachStored(in: root, access) { (key, value) throws(StorageError) in
@@ -137,7 +137,7 @@ struct CollectionModel {
     return entries
   }
 
-  /// Each node that is alive is one of the tree's: none was forgotten, none freed too early.
+  /// Expects that the live nodes are just those of the tree, so that none was forgotten or freed too early.
   private func verifyMemory(_ access: borrowing NodeAccess) throws {
     let nodes = try TreeNodes.all(root, access)
     let bytes = nodes.reduce(0) { $0 + ($1.length + Ref.unit - 1) / Ref.unit * Ref.unit }
@@ -211,14 +211,14 @@ struct CollectionModel {
   }
 }
 
-/// Elements of few kinds, so that many are equal, share a double, or share the bytes that stand in a key.
+/// Random elements of few kinds. Many of them are equal, have the same double, or have the same bytes in their keys.
 enum RandomElement {
   static let types = ColumnType.allCases
 
   /// Columns of sets and maps of all types, optional or not.
   static let columns: [Column] = types.flatMap { type in
     [ColumnCollection.set, .map].flatMap { collection in
-      // Of some types all are, or none is.
+      // Some types are always optional or never, so a set removes duplicate columns.
       Set([false, true].map { Column("c", type, isOptional: $0, collection: collection, target: 3) })
     }
   }
@@ -237,7 +237,7 @@ enum RandomElement {
     return .map(ValueMap(entries: parts.enumerated().map { ("\($0.offset)", $0.element) }), id: id)
   }
 
-  /// An element that a set takes for the same, and that may be another value.
+  /// A possibly different value that a set treats as equal.
   static func equal(to element: Value, _ column: Column) -> Value {
     switch (column.type, element) {
     case (.double, .double(0)): .double(-0.0)
@@ -256,11 +256,11 @@ enum RandomElement {
   static func text(_ generator: inout SeededGenerator) -> String {
     let long = String(repeating: "x", count: 999)
     return switch generator.below(9) {
-    // The last of the bytes that stand in the key may be the first of a character.
+    // The last byte that fits into the key may be the first byte of a character.
     case 0: long + ["", "a", "é", "x", "xx", "xé", "xa", "xb"][generator.below(8)]
     case 1: long + "x" + String(generator.below(40))
     case 2: long + "xyz" + String(repeating: "y", count: generator.below(3) * 70) + "\(generator.below(5))"
-    // Lengths take one byte or two.
+    // The length of these texts takes one byte or two.
     case 3: String(repeating: ["z", "ü"][generator.below(2)], count: generator.below(135))
     case 4: ["", "\0", "\0\0", "a\0", "é", "e\u{301}", "b"][generator.below(7)]
     default: String(generator.below(200))
@@ -322,6 +322,6 @@ enum RandomElement {
 }
 
 extension ValueOrder {
-  /// The decimal that a double stands for.
+  /// The decimal that is compared in place of a double.
   static func decimal(_ number: Double) -> DecimalNumber { DecimalNumber(.double(number)) ?? .nan }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Collections that are read as they were while the transaction changes them.
+/// Collections that are read in their former state while the transaction changes them.
 @Suite struct HeldCollectionTests {
   private static let name = "Owners"
   private static let columns = [
@@ -22,7 +22,7 @@ import Testing
     return database
   }
 
-  /// A random change of a collection, many times.
+  /// Makes many random changes of a collection.
   private func change(
     _ table: WritableTable, _ column: Int, _ row: UInt64, _ generator: inout SeededGenerator
   ) throws {
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: 0..<12)
-  func `a held collection stays as it was, and the transaction's own is what was made of it`(seed: UInt64)
+  func `a held collection stays as it was while the transaction changes the collection`(seed: UInt64)
     throws
   {
     let database = try database(spillBytes: seed % 3 == 0 ? 1 << 14 : 64 << 20)
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `one change in a loop over many elements copies little`() throws {
+  @Test func `one change during a loop over many elements copies little`() throws {
     let database = try database()
     let count = 200_000
     try database.write { transaction in
@@ -118,7 +118,7 @@ import Testing
     }
     try database.write { transaction in
       let table = try #require(try transaction.table(Self.name))
-      // All leaves are the transaction's own.
+      // All leaves have been copied for the transaction before the loop.
       for place in stride(from: 0, to: count, by: 300) {
         try table.setElement(.int(-1), at: place, ofList: 1, ofRow: 0)
       }
@@ -156,7 +156,7 @@ import Testing
         _ = try table.holding(1, ofRow: 0)
         try change()
         try change()
-        // What was freed while something was held is given again once nothing is.
+        // Memory that was freed while the collection was held is used again afterwards.
         if round > 2 { #expect(transaction.editor.arena.usedBytes - before < 16 << 10) }
       }
     }

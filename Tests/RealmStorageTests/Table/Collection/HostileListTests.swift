@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Trees of lists that no writer makes: each read of them is a typed error, and none goes on without end.
+/// Trees of lists that the engine never writes. Each read of them throws a typed error, and no read runs without end.
 @Suite struct HostileListTests {
   private static let column = Column("list", .int64, collection: .list)
 
@@ -24,7 +24,7 @@ import Testing
     PositionBranch.write(children[...], editor).ref
   }
 
-  /// What each reader of a list makes of a tree.
+  /// Expects that each way to read and change the list reports the tree as damaged.
   private func expectDamage(_ root: Ref, _ editor: NodeEditor, _ comment: Comment) {
     let access = editor.access()
     #expect(throws: StorageError.self, comment) {
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a branch that counts more or fewer elements than a leaf has is damage`() throws {
+  @Test func `a branch that counts more or fewer elements than its leaf has is damage`() throws {
     for wrong in [-1, 1, 100] {
       try withEditor { editor in
         var children = try (0..<3).map { _ in try leaf(10, editor) }
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a leaf that is no cluster of elements is damage`() throws {
+  @Test func `a leaf that is not a cluster of elements is damage`() throws {
     try withEditor { editor in
       let chunk = LongValue.write([1, 2, 3].span.bytes, editor: editor)
       let children = [try leaf(10, editor), PositionChild(count: 10, ref: chunk)]
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a leaf that stands beside a branch is found by the integrity check`() throws {
+  @Test func `the integrity check finds a leaf that stands beside a branch`() throws {
     let database = try Database(inMemory: "hostile list")
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -68,7 +68,7 @@ import Testing
     try ListTree.check(even, Self.column, transaction) { _ in }
   }
 
-  @Test func `one element of a tree that names a leaf without end is found without the others`() throws {
+  @Test func `one element is found quickly in a forged tree that repeats a leaf a billion times`() throws {
     try withEditor { editor in
       var child = try leaf(512, editor)
       for _ in 0..<30 { child = PositionBranch.write([child, child], editor) }
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `branches of random bytes are refused, or read without a trap`(seed: UInt64) throws {
+  func `branches of random bytes are refused or can be read without a trap`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     try withEditor { editor in
       var accepted = 0

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// Trees of sets and maps that no engine wrote: whoever reads or changes them gets an error of its own type or an answer, and
+/// Trees of sets and maps that the engine never writes. Reading or changing them gives a typed error or a result, and
 /// the check refuses them.
 @Suite struct HostileSortedTreeTests {
   private static let head = [UInt8](repeating: 0x61, count: 1000)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  /// What only the check tells: each entry by itself could be the engine's.
+  /// The cases that only the check finds, because the engine could have written each entry alone.
   private static let readable: Set<String> = [
     "an integer that has a value", "a double that its key tells", "a number beside the key of another",
     "two numbers of any type that are equal", "a group that starts with 1", "a group with a gap",
@@ -101,7 +101,7 @@ import Testing
       (head + ordinal(1), [1, 0x61, 0])),
   ]
 
-  @Test(arguments: cases) func `an entry that no engine wrote is damage`(forged: Case) throws {
+  @Test(arguments: cases) func `an entry that the engine never writes is damage`(forged: Case) throws {
     let tree = try ForgedTree(forged.column) { editor in
       var builder = TreeBuilder(editor: editor)
       for (key, value) in forged.entries {
@@ -121,7 +121,7 @@ import Testing
     try tree.useAll(&generator)
   }
 
-  @Test func `a value that stands apart and could stand in its leaf is damage`() throws {
+  @Test func `a value that stands apart is damage if it is too short or its length is wrong`() throws {
     for (told, count) in [(1023, 1023), (2000, 1999), (1999, 2000)] {
       let tree = try ForgedTree(Self.sets) { editor in
         let bytes = [UInt8](repeating: 0x61, count: count)
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: 0..<40 as Range<UInt64>)
-  func `random entries are refused or can be read and changed`(seed: UInt64) throws {
+  func `random entries are refused, or can be read and changed`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let column = RandomElement.columns[generator.below(RandomElement.columns.count)]
     let entries = (0..<40).map { _ in entry(column, &generator) }
@@ -152,7 +152,7 @@ import Testing
     try tree.useAll(&generator)
   }
 
-  /// Parts of entries as the engine writes them, put together at random and damaged.
+  /// Random combinations of parts of entries as the engine writes them, some of them damaged.
   private func entry(
     _ column: Column, _ generator: inout SeededGenerator
   ) -> (key: [UInt8], value: [UInt8]) {
@@ -181,7 +181,7 @@ import Testing
   @Test(
     arguments: [[0, 1], [1, 1], [1, 0], [0, 2], [2, 0]],
     [[3, 3], [1, 3], [3, 1 << 40], [1 << 61, 1 << 60]])
-  func `branches that count wrong or name a leaf twice end in an error`(
+  func `branches with wrong counts or a repeated leaf end in an error`(
     children: [Int], rows: [UInt64]
   ) throws {
     for column in [Self.sets, Self.maps, Self.set(.mixed)] {
@@ -195,7 +195,7 @@ import Testing
       }
       let separator: [UInt8] = column.collection == .map ? [0x63] : [4, 0x63]
       _ = try tree.commit("a") { Self.branch(children.map { leaves[$0] }, rows, separator, $0) }
-      // Of a tree that is whole the check has nothing to tell.
+      // The check finds nothing wrong in a tree that is whole.
       let isWhole = rows == [3, 3] && children[0] == 0 && children[1] > 0
       if !isWhole { try tree.expectRefused() }
       var generator = SeededGenerator(seed: 2)
@@ -219,7 +219,7 @@ import Testing
     return node.ref
   }
 
-  @Test func `branches that name one node at each level end in an error soon`() throws {
+  @Test func `branches that repeat the same child at each level end in an error soon`() throws {
     let fixture = try TreeFixture()
     let editor = fixture.editor
     var root = try SortedTree.build(.list([.string("a"), .string("c")]), of: Self.sets, editor: editor)
@@ -231,7 +231,7 @@ import Testing
     _ = try SortedTree.contains(.string("b"), in: end, of: Self.sets, access)
   }
 
-  @Test func `a root that is another kind of node is damage`() throws {
+  @Test func `a root of another kind of node is damage`() throws {
     let fixture = try TreeFixture()
     let editor = fixture.editor
     let root = LongValue.write([1, 2, 3].span.bytes, editor: editor)
@@ -250,7 +250,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20 as Range<UInt64>)
-  func `removals from groups that are forged end`(seed: UInt64) throws {
+  func `removals from forged groups of keys end`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let ordinals = (0..<6).map { _ in (UInt8(generator.below(8)), UInt8(generator.below(4) + 0x61)) }
     let tree = try ForgedTree(Self.sets) { editor in
@@ -276,7 +276,7 @@ import Testing
   }
 }
 
-/// A tree that no engine wrote, in a file.
+/// A tree in a file that the engine never writes.
 private struct ForgedTree {
   let column: Column
   private let database: Database
@@ -291,7 +291,7 @@ private struct ForgedTree {
     _ = try commit("a", make)
   }
 
-  /// Commits a tree; answers its root.
+  /// Commits a tree and returns its root.
   func commit(_ name: String, _ make: (NodeEditor) throws -> Ref) throws -> Ref {
     let transaction = try database.beginWrite()
     try ShapedTree(name, of: transaction).setRoot(make(transaction.editor))
@@ -301,7 +301,8 @@ private struct ForgedTree {
     return try ShapedTree(name, of: next).root
   }
 
-  /// What is done to the tree; the transaction ends with it. What throws is to throw that the file is damaged.
+  /// Applies `body` to the tree in a transaction that is then cancelled. Errors that report damage are ignored, and
+  /// other errors are rethrown.
   func change(_ body: (Ref, Column, NodeEditor) throws -> Void) throws {
     let transaction = try database.beginWrite()
     defer { transaction.cancel() }
@@ -309,7 +310,7 @@ private struct ForgedTree {
     do { try body(root, column, transaction.editor) } catch StorageError.corrupted {}
   }
 
-  /// Whether what is done to the tree finds the file to be damaged.
+  /// Expects that `body` reports damage, or that it does not.
   func expectDamage(_ expected: Bool, _ body: (Ref, Column, NodeEditor) throws -> Void) throws {
     var isFound = true
     try change { root, column, editor in
@@ -325,7 +326,7 @@ private struct ForgedTree {
     }
   }
 
-  /// Reads and changes the tree in every way there is.
+  /// Reads and changes the tree in every possible way.
   func useAll(_ generator: inout SeededGenerator) throws {
     try read()
     for _ in 0..<12 {
@@ -343,7 +344,7 @@ private struct ForgedTree {
         _ = try SortedTree.unlink(targets, in: root, of: column, shape: .tiny, editor: editor)
       }
     }
-    // What is there is removed: all of it, as long as it goes.
+    // Each of the first eight elements is removed, in a transaction of its own.
     for position: UInt64 in 0..<8 {
       try change { root, column, editor in
         guard let entry = try SortedTree.entry(at: position, in: root, of: column, editor.access()) else {

@@ -2,11 +2,11 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Lists that are trees, changed element by element.
+/// Lists that are trees and are changed element by element.
 @Suite struct LongListTests {
   private static let name = "Owners"
 
-  /// A database with one row, whose columns are an Int and lists of each type in question.
+  /// A database with one row, whose columns are an integer and the given lists.
   private func database(_ lists: [Column], key: [UInt8]? = nil) throws -> (Database, row: UInt64) {
     var options = Database.Options(encryptionKey: key)
     options.spillBytes = 1 << 20
@@ -85,7 +85,7 @@ import Testing
     #expect(try table.list(1, ofRow: row)?.count == 0)
   }
 
-  @Test func `a list becomes a tree when it is long, and stands in its piece again when it is short`() throws
+  @Test func `a list becomes a tree when it is long, and returns to its piece when it is short again`() throws
   {
     let (database, row) = try database([Column("list", .int64, collection: .list)])
     let numbers = (0..<40_000).map { Value.int($0) }
@@ -94,14 +94,14 @@ import Testing
     _ = try database.write { try $0.table(Self.name)?.removeElements(3..<40_000, ofList: 1, ofRow: row) }
     #expect(try list(database, row).elements() == Array(numbers[..<3]))
     let short = try kinds(database)
-    // What is equal is stored alike, whatever it was before.
+    // Equal lists are stored in the same way, whatever they held before.
     _ = try database.write { try $0.table(Self.name)?.set(.list(Array(numbers[..<2])), 1, ofRow: row) }
     _ = try database.write { try $0.table(Self.name)?.append([numbers[2]], toList: 1, ofRow: row) }
     #expect(try kinds(database) == short)
     #expect(!short.contains("position branch"))
   }
 
-  @Test func `to append to a long list writes its end and neither its other leaves nor the texts beside it`()
+  @Test func `appending to a long list writes only its end, and not the texts beside the list`()
     throws
   {
     let (database, row) = try database([
@@ -117,7 +117,7 @@ import Testing
     #expect(database.writeStatistics.nodeBytes - before < 8192)
   }
 
-  @Test func `versions tell a changed element of a long list, and no change where the same is written again`()
+  @Test func `a difference reports a changed element of a long list, and nothing if its elements are equal`()
     throws
   {
     let (database, row) = try database([Column("list", .int64, collection: .list)])
@@ -131,7 +131,7 @@ import Testing
       try $0.table(Self.name)?.setElement(.int(4000), at: 4000, ofList: 1, ofRow: row)
     }
     let third = try database.snapshot()
-    // The same elements in other leaves.
+    // The list gets the same elements in other leaves.
     try database.write { transaction in
       let table = try #require(try transaction.table(Self.name))
       let values = try #require(try table.value(1, ofRow: row)?.elements)
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 400])
-  func `rows that are deleted leave the long lists that hold them`(deleted: Int) throws {
+  func `links to deleted rows are removed from long lists`(deleted: Int) throws {
     var generator = SeededGenerator(seed: UInt64(deleted))
     let database = try Database(creatingIn: SimulatedDisk(), options: Database.Options())
     try database.write { transaction in
@@ -175,7 +175,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  @Test func `lists that are changed in turn, among new rows, keep their elements`() throws {
+  @Test func `lists that are changed in turn between new rows keep their elements`() throws {
     var generator = SeededGenerator(seed: 7)
     let (database, first) = try database([
       Column("list", .int64, collection: .list), Column("texts", .string, collection: .list),

@@ -21,9 +21,9 @@ import Testing
     return database
   }
 
-  /// One cluster that stands in the tree, and rows that are still being added, while the transaction is large.
+  /// One cluster stands in the tree, and rows are still being added, while the transaction is large.
   @Test(arguments: [1, 40, 200])
-  func `collections stay whole where a large transaction is written before it commits`(rows: Int) throws {
+  func `collections stay whole if a large transaction is written before it commits`(rows: Int) throws {
     let database = try database(spillBytes: 1 << 12)
     var generator = SeededGenerator(seed: UInt64(rows))
     var keys: [UInt64] = []
@@ -57,7 +57,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  @Test func `a row that was removed with all others has no collections`() throws {
+  @Test func `a row that was removed with all other rows has no collections`() throws {
     let database = try database()
     var row: UInt64 = 0
     try database.write { transaction in
@@ -78,7 +78,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  @Test func `collections keep their elements while columns come and go`() throws {
+  @Test func `collections keep their elements while columns are added and dropped`() throws {
     let database = try database()
     var row: UInt64 = 0
     try database.write { transaction in
@@ -100,7 +100,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  @Test func `a list of long values is changed without a look at the others`() throws {
+  @Test func `changing one long value in a list does not rewrite the other values`() throws {
     let database = try Database(creatingIn: SimulatedDisk(), options: Database.Options())
     var row: UInt64 = 0
     let blob = Value.data([UInt8](repeating: 7, count: 100_000))
@@ -119,7 +119,7 @@ import Testing
     #expect(IntegrityCheck.run(try database.snapshot()).findings == [])
   }
 
-  @Test func `a list that loses nearly all elements stands in its piece again`() throws {
+  @Test func `a list that loses nearly all elements returns to its piece`() throws {
     let database = try database()
     var row: UInt64 = 0
     try database.write { transaction in
@@ -134,7 +134,7 @@ import Testing
     #expect(try table.list(1, ofRow: row)?.elements() == [0, 1, 2, 39_999].map { Value.int($0) })
   }
 
-  @Test func `to read collections, or to write what they hold already, makes no version`() throws {
+  @Test func `reading collections, or writing what they hold already, makes no version`() throws {
     let database = try database()
     var row: UInt64 = 0
     let numbers = (0..<700).map { Value.int($0 % 50) }

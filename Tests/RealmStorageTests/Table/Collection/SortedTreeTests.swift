@@ -27,7 +27,9 @@ import Testing
   }
 
   @Test(arguments: [ColumnCollection.set, .map], 0..<2)
-  func `trees of an encrypted file agree too`(collection: ColumnCollection, seed: UInt64) throws {
+  func `sets and maps in encrypted files agree with a model, too`(collection: ColumnCollection, seed: UInt64)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture(key: Keys.first)
     var model = CollectionModel(Column("c", .mixed, collection: collection), fixture.editor)
@@ -42,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: RandomElement.columns.filter { $0.collection == .set }, 0..<2)
-  func `elements that are added at once are those that are added one by one`(
+  func `elements that are added at once give the same set as elements that are added one by one`(
     column: Column, seed: UInt64
   ) throws {
     var generator = SeededGenerator(seed: seed)
@@ -55,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: RandomElement.columns.filter(\.canLink), 0..<3)
-  func `links to some rows are taken out`(column: Column, seed: UInt64) throws {
+  func `links to removed rows are removed from sets and maps`(column: Column, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture()
     var model = CollectionModel(column, fixture.editor)
@@ -70,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: RandomElement.types)
-  func `keys order as elements do, and those of equal elements are one`(type: ColumnType) throws {
+  func `keys have the order of their elements, and equal elements have equal keys`(type: ColumnType) throws {
     let seed = UInt64.random(in: 0...(.max))
     var generator = SeededGenerator(seed: seed)
     let column = Column("c", type, isOptional: true, collection: .set)
@@ -89,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `keys have the bytes that the format tells`() throws {
+  @Test func `the keys of elements have the bytes that the format specifies`() throws {
     func key(_ value: Value, _ type: ColumnType) -> String {
       ElementKey(value, of: Column("c", type, isOptional: true, collection: .set)).bytes.hex
     }
@@ -102,7 +104,7 @@ import Testing
     #expect(key(.float(-1), .float) == "03400fffffffffffff")
     #expect(key(.double(.nan), .double) == "02")
     #expect(key(.int(1), .mixed) == "03bff000000000000001")
-    // The exponent -18, to which 6209 is added, and 2^53 + 1 with 34 digits.
+    // The bytes stand for the exponent -18 plus 6209, and for 2^53 + 1 with 34 digits.
     #expect(key(.int(1 << 53 + 1), .mixed) == "03c34000000000000002305fbc16d674ec800de0b6b3a7640000")
     #expect(key(.int(-1 << 53 - 1), .mixed) == "033cbfffffffffffff00cfa043e9298b137ff21f494c589bffff")
     let tenth = DecimalNumber(parsing: "0.1000000000000000000000000000000001") ?? .nan
@@ -118,7 +120,7 @@ import Testing
     #expect(key(.typedLink(table: 2, row: 5), .mixed) == "09000000020000000000000005")
   }
 
-  @Test func `values over 1024 bytes stand apart, and others in their leaf`() throws {
+  @Test func `values over 1024 bytes stand apart, and shorter values in their leaf`() throws {
     let fixture = try TreeFixture()
     let column = Column("c", .data, collection: .map)
     let editor = fixture.editor
@@ -140,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: 0..<3, [ColumnCollection.set, .map])
-  func `older versions keep their content and just what went away is freed`(
+  func `a change frees just the nodes that the new tree lacks, and older versions keep their content`(
     seed: UInt64, collection: ColumnCollection
   ) throws {
     var generator = SeededGenerator(seed: seed)

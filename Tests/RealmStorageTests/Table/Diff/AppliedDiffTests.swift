@@ -3,11 +3,14 @@ import Testing
 
 @testable import RealmStorage
 
-/// What differs between two versions, applied to another file.
+/// Differences between two versions are applied to another file.
 @Suite struct AppliedDiffTests {
-  /// Each version of a file is made in another one by what differs from the version before, is undone there, and made again.
+  /// The differences between successive versions of a file make the same versions in another file. They are undone
+  /// there and applied again.
   @Test(arguments: Slow.seeds(9, slow: 200), [nil, Keys.first])
-  func `another file follows a file by what differs`(seed: UInt64, key: [UInt8]?) throws {
+  func `a file to which all differences of another file are applied equals that file`(
+    seed: UInt64, key: [UInt8]?
+  ) throws {
     var generator = SeededGenerator(seed: seed)
     let source = try database(seed, key: key)
     let copy = try database(seed + 1, key: nil)
@@ -53,7 +56,7 @@ import Testing
     return try Database(creatingIn: SimulatedDisk(), options: options)
   }
 
-  /// Parts come, go and change, each with one owner.
+  /// Inserts, removes and changes parts, each with one owner.
   private func changeParts(_ transaction: WriteTransaction, _ generator: inout SeededGenerator) throws {
     let owners = try #require(try transaction.table("Owner"))
     let parts = try #require(try transaction.table("Part"))

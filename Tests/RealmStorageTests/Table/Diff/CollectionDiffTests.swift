@@ -19,7 +19,7 @@ import Testing
     try #require(try new.collectionChanges(inTable: Self.name, column: 0, ofRow: row, since: old))
   }
 
-  /// The older elements with the changes made to them.
+  /// Applies the changes to the older elements.
   private func apply(_ changes: ElementChanges, to old: [Value], _ new: [Value]) -> [Value] {
     var elements: [Value?] = old
     for change in changes.modifications { elements[change.old] = new[change.new] }
@@ -66,14 +66,17 @@ import Testing
         return
       }
       #expect(apply(found, to: old, elements) == elements, "seed \(seed) round \(round)")
-      // No more are told than a comparison of both as they are tells.
+      // There are no more changes than a direct comparison of both lists finds.
       let few = ListChanges(from: old, to: elements)
       #expect(found.deletions.count + found.modifications.count == few.deletions.count)
       #expect(found.insertions.count + found.modifications.count == few.insertions.count)
     }
   }
 
-  @Test func `a replaced value is a modification, and of several in one gap the first are paired`() throws {
+  @Test
+  func `a replaced value is a modification, and several values in one gap are paired from the first on`()
+    throws
+  {
     let (database, row) = try database(Column("list", .int64, collection: .list))
     let list = { (numbers: [Int64]) in Value.list(numbers.map { .int($0) }) }
     _ = try database.write { try $0.table(Self.name)?.set(list([1, 2, 3, 4, 5]), 0, ofRow: row) }
@@ -86,7 +89,7 @@ import Testing
     #expect(try changes(before, since: before, row).isEmpty)
   }
 
-  @Test func `the change of one element of a long list touches few nodes`() throws {
+  @Test func `the change of one element of a long list reads few nodes`() throws {
     let storage = try CountingStorage()
     var row: UInt64 = 0
     do {
@@ -99,7 +102,7 @@ import Testing
       }
       database.close()
     }
-    // A new handle has looked at no leaf yet.
+    // A new handle has not read any leaf yet.
     let database = try Database(storage: storage, options: .init())
     let old = try database.snapshot()
     _ = try database.write { try $0.table(Self.name)?.insert([.int(-1)], at: 100_000, ofList: 0, ofRow: row) }
@@ -110,13 +113,13 @@ import Testing
     #expect(try changes(new, since: old, row) == .list(expected))
     let after = storage.nodesLookedAt
     #expect(after - before <= 16)
-    // The count tells something: who reads all looks at far more.
+    // The count is meaningful, because a read of all elements reads many more nodes.
     #expect(try new.table(Self.name)?.list(0, ofRow: row)?.elements().count == 200_001)
     #expect(storage.nodesLookedAt - after > 300)
   }
 
   @Test(arguments: 0..<6)
-  func `the changes of sets and maps tell each element and key`(seed: UInt64) throws {
+  func `the changes of sets and maps list each element and key`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let isSet = seed % 2 == 0
     let (database, row) = try database(
@@ -159,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `keys that share a thousand bytes are told apart`() throws {
+  @Test func `map keys that share a thousand bytes are distinguished`() throws {
     let (database, row) = try database(Column("map", .int64, collection: .map))
     let shared = String(repeating: "k", count: 1000)
     _ = try database.write { transaction in

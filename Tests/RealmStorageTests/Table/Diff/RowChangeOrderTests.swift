@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmStorage
 
-/// In which order changes of rows are told, and what is told.
+/// The order and the kinds of the reported row changes.
 @Suite struct RowChangeOrderTests {
   private static let name = "Thing"
 
@@ -15,7 +15,7 @@ import Testing
     return database
   }
 
-  /// The names of the changes between two versions, which lead from one to the other and back.
+  /// The names of the changes between two versions. The changes must lead from one version to the other, and back.
   private func names(from old: Snapshot, to new: Snapshot) throws -> [RowChange.Name] {
     let changes = try new.rowChanges(since: old)
     var replay = try RowReplay(old)
@@ -39,9 +39,9 @@ import Testing
     }
   }
 
-  /// Each row gets the key of another one; the keys are those that the diff would try first for the meantime.
+  /// Each row gets the key of another row. The keys are those that the diff tries first as temporary keys.
   @Test(arguments: [ColumnType.int64, .string, .date, .objectID, .uuid], [false, true])
-  func `primary keys that rows exchange are free when they are taken`(type: ColumnType, isOptional: Bool)
+  func `primary keys that rows exchange are free at the time they are set`(type: ColumnType, isOptional: Bool)
     throws
   {
     for seed in 0..<6 as Range<UInt64> {
@@ -72,7 +72,9 @@ import Testing
     }
   }
 
-  @Test func `two rows that swap their keys take three changes, and a chain takes one for each row`() throws {
+  @Test func `two rows that swap their keys take three changes, and a chain takes one change for each row`()
+    throws
+  {
     let database = try database([Column("id", .int64, index: .unique)])
     try database.write { transaction in
       for number in 0..<5 as Range<Int64> {
@@ -82,14 +84,15 @@ import Testing
     let old = try database.snapshot()
     try database.write { transaction in
       let table = try #require(try transaction.table(Self.name))
-      // 0 and 1 swap; 2 takes the key of 3, 3 that of 4, and 4 a new one.
+      // Rows 0 and 1 swap their keys. Row 2 takes the key of row 3, row 3 takes that of row 4, and row 4 gets a new
+      // key.
       let keys: [(UInt64, Int64)] = [(0, 100), (1, 0), (0, 1), (4, 50), (3, 4), (2, 3)]
       for (row, key) in keys { try table.set(.int(key), "id", ofRow: row) }
     }
     #expect(try names(from: old, to: database.snapshot()) == Array(repeating: .set, count: 6))
   }
 
-  @Test func `rows that swap the two keys there are go and come again`() throws {
+  @Test func `rows that swap the only two possible keys are deleted and created again`() throws {
     let database = try database([Column("flag", .bool, index: .unique), Column("n", .int64)])
     try database.write { transaction in
       let table = try #require(try transaction.table(Self.name))
@@ -110,7 +113,7 @@ import Testing
 
   // MARK: - Rows
 
-  @Test func `many rows of a cluster that come or go are one change`() throws {
+  @Test func `many added or removed rows of a cluster are one change`() throws {
     let database = try database([Column("n", .int64)], clusterRows: 40)
     let old = try database.snapshot()
     try database.write { transaction in
@@ -129,7 +132,7 @@ import Testing
     #expect(try names(from: full, to: database.snapshot()) == [.delete, .set, .create])
   }
 
-  @Test func `no more changes are told when the body wants none`() throws {
+  @Test func `no more changes are reported after the body returns false`() throws {
     let database = try database([Column("n", .int64)], clusterRows: 8)
     let old = try database.snapshot()
     try database.write { transaction in
@@ -143,7 +146,7 @@ import Testing
     #expect(told == 3)
   }
 
-  @Test func `one element of a long list that changes is one change`() throws {
+  @Test func `each changed stretch of a long list is one change`() throws {
     let database = try database([Column("list", .int64, collection: .list)])
     try database.write { transaction in
       let table = try #require(try transaction.table(Self.name))
@@ -185,7 +188,7 @@ import Testing
     #expect(try replay == RowReplay(database.snapshot()))
   }
 
-  @Test func `values of a column that was added are told where they are not its default`() throws {
+  @Test func `the values of an added column are reported if they differ from its default`() throws {
     let database = try database([Column("n", .int64)], clusterRows: 8)
     try database.write { transaction in
       for _ in 0..<50 { _ = try transaction.table(Self.name)?.insert([:]) }
@@ -209,7 +212,9 @@ import Testing
     #expect(try replay == RowReplay(new))
   }
 
-  @Test func `a schema that differs by more than additions is an error that names what differs`() throws {
+  @Test func `a difference between schemas that is not an addition is an error with the name of the column`()
+    throws
+  {
     let columns = [Column("a", .int64), Column("b", .string), Column("c", .int64, isOptional: true)]
     let changes: [(column: String?, (WriteTransaction, WritableTable) throws -> Void)] = [
       ("a", { try $1.dropColumn(0) }), ("a", { try $1.setOptional(true, ofColumn: 0) }),
@@ -248,7 +253,7 @@ import Testing
     }
   }
 
-  @Test func `an index and a hidden table are no changes of rows`() throws {
+  @Test func `an added index and a hidden table are no changes of rows`() throws {
     let database = try database([Column("a", .int64)])
     _ = try database.write { try $0.table(Self.name)?.insert(["a": .int(4)]) }
     let old = try database.snapshot()

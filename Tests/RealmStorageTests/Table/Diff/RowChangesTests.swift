@@ -3,9 +3,10 @@ import Testing
 
 @testable import RealmStorage
 
-/// What differs between two versions, told as changes of rows.
+/// The differences between two versions, reported as changes of rows.
 @Suite struct RowChangesTests {
-  /// The changes, applied one by one to what the older version has, give the newer one, and their inverses give the older one.
+  /// Expects that the changes, applied one by one to the older version, give the newer one, and that their inverses
+  /// give the older one.
   private func expectLeads(
     from old: Snapshot, to new: Snapshot, _ context: String, tables: [String]? = nil
   ) throws -> [RecordedChange] {
@@ -18,7 +19,7 @@ import Testing
     } catch {
       Issue.record("\(context): \(error)")
     }
-    // Tables and columns that were added stay.
+    // Added tables and columns stay.
     for (id, contents) in try RowReplay(old).tables {
       let rows = replay.tables[id]?.rows.mapValues { Array($0.prefix(contents.columns.count)) }
       #expect(rows == contents.rows, "\(context), undone")
@@ -40,7 +41,7 @@ import Testing
 
   // MARK: - Any changes
 
-  /// Whether a version has all columns that another has, in front of others.
+  /// Whether the newer version has all columns of the older one, in the same order and before all other columns.
   private func hasMoreOnly(_ new: Snapshot, than old: Snapshot) throws -> Bool {
     let after = try new.schemas()
     return try old.schemas().allSatisfy { before in
@@ -53,14 +54,14 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(6, slow: 200), [nil, Keys.first])
-  func `changes lead from any version to any other`(seed: UInt64, key: [UInt8]?) throws {
+  func `row changes lead from any version to any other version`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     let database = try Database(creatingIn: SimulatedDisk(), options: options(seed, key))
     var model = TableModel(changesSchema: seed % 2 == 1)
     var held = [try database.snapshot()]
     try database.write { transaction in
       var columns = [TableModel.ofEachType, TableModel.few, TableModel.everything][Int(seed % 3)]
-      // A map in a mixed cell can't grow as a column's map does.
+      // A map in a mixed cell can't grow as the map of a column does.
       if seed == 2 { columns.removeAll { $0.type == .mixed && !$0.isCollection } }
       _ = try transaction.createTable(TableSchema(TableModel.name, columns: columns))
     }
@@ -97,7 +98,8 @@ import Testing
     static let all = ["Person", "Address", "Pet", "Town"]
   }
 
-  /// People own embedded addresses, one and several, and link to pets, which link to them; towns come by a later transaction.
+  /// People own one embedded address and a list of addresses, and link to pets, which link back. A later transaction
+  /// adds towns.
   private func makeTables(_ transaction: WriteTransaction) throws {
     let addresses = try transaction.createTable(
       TableSchema("Address", isEmbedded: true, columns: [Column("street", .string)]))
@@ -160,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(8, slow: 300))
-  func `changes of several tables lead from any version to any other`(seed: UInt64) throws {
+  func `row changes of several tables lead from any version to any other version`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let key = seed % 2 == 0 ? nil : Keys.first
     let database = try Database(creatingIn: SimulatedDisk(), options: options(seed, key))

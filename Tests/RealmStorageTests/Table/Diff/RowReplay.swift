@@ -1,6 +1,6 @@
 @testable import RealmStorage
 
-/// Tables in memory, to which changes are applied as `RowChange` tells what they mean. What does not fit is an error.
+/// Tables in memory to which changes are applied as `RowChange` defines them. A change that does not fit is an error.
 struct RowReplay: Equatable {
   struct Contents: Equatable {
     var name: String
@@ -40,7 +40,7 @@ struct RowReplay: Equatable {
     }
   }
 
-  /// Applies a change whose `before` must be what stands there.
+  /// Applies a change. Its `before` must equal the present content.
   mutating func apply(_ change: RecordedChange) throws {
     try expect(change.before, of: change.change)
     try apply(change.change)

@@ -9,7 +9,9 @@ import Testing
   private typealias Held = (snapshot: Snapshot, model: TableModel)
 
   @Test(arguments: 0..<6, [nil, Keys.first])
-  func `any two versions differ as their rows do`(seed: UInt64, key: [UInt8]?) throws {
+  func `the difference of any two versions equals the difference of their rows`(seed: UInt64, key: [UInt8]?)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     var options = Database.Options(encryptionKey: key)
     options.compaction = .eager
@@ -70,14 +72,14 @@ import Testing
   // MARK: - What is no difference
 
   @Test(arguments: [nil, Keys.first])
-  func `nodes that were moved, and nothing else, are no difference`(key: [UInt8]?) throws {
+  func `nodes that were only moved are no difference`(key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: 2)
     var options = Database.Options(encryptionKey: key)
     options.compaction = .eager
     options.clusterRows = 8
     let database = try Database(creatingIn: SimulatedDisk(), options: options)
     try database.write { try fill($0, rows: 200) }
-    // Written by turns with what goes again, so that they stand far apart.
+    // The nodes are written in turn with a tree that is removed again, so that they stand far apart.
     for number in 0..<60 {
       try database.write { transaction in
         _ = try transaction.table("Thing")?.set(.int(-1), "number", ofRow: UInt64(number * 3))
@@ -87,7 +89,7 @@ import Testing
     }
     try database.write { try $0.tree("gap").removeAll() }
     var isMoved = (false, false)
-    // Nodes that a version pins for long stay where they are, so each is compared with the one before it.
+    // Nodes that a version pins for long are not moved, so each version is compared with the one before it.
     var old = try database.snapshot()
     for round in 0..<400 where isMoved != (true, true) {
       try database.write { try $0.tree("gap").set(generator.bytes(900), for: [UInt8(round % 8)]) }
@@ -105,7 +107,7 @@ import Testing
     #expect(database.compacted.movedNodes > 0)
   }
 
-  @Test func `clusters that split and merged again are no difference`() throws {
+  @Test func `clusters that were split and merged again are no difference`() throws {
     var options = Database.Options()
     options.clusterRows = 8
     let database = try Database(creatingIn: MemoryStorage(name: "diff"), options: options)
@@ -127,7 +129,7 @@ import Testing
     #expect(grown.deletions.isEmpty && grown.modifications.isEmpty)
   }
 
-  @Test func `a value changed and changed back is no difference, and the versions between cost nothing`()
+  @Test func `a value changed and changed back is no difference, even over several versions`()
     throws
   {
     let database = try Database(inMemory: "diff")
@@ -142,7 +144,9 @@ import Testing
     #expect(changes.isEmpty)
   }
 
-  @Test func `a column that only one version has is not compared, and its values later are`() throws {
+  @Test func `a column that only one version has is not compared, and later changes of its values are`()
+    throws
+  {
     let database = try Database(inMemory: "diff")
     try database.write { try fill($0, rows: 20) }
     let old = try database.snapshot()
@@ -153,7 +157,7 @@ import Testing
     let added = try database.snapshot()
     let none = try added.changes(inTable: "Thing", since: old)
     #expect(none.isEmpty)
-    // The default is written, where the cluster lacked the column or held it for another row.
+    // The default is written to a row with another value, and the other row had no value for this column yet.
     try database.write { transaction in
       _ = try transaction.table("Thing")?.set(.int(0), "later", ofRow: 3)
       _ = try transaction.table("Thing")?.set(.int(9), "later", ofRow: 4)
@@ -167,7 +171,7 @@ import Testing
 
   // MARK: - Rows
 
-  @Test func `a row added again under its primary key is another row`() throws {
+  @Test func `a row added again with its old primary key counts as another row`() throws {
     let database = try Database(inMemory: "diff")
     try database.write { transaction in
       let table = try transaction.createTable(
@@ -186,7 +190,7 @@ import Testing
     #expect(changes.modifications.isEmpty)
   }
 
-  @Test func `a table that only one version has holds its rows alone`() throws {
+  @Test func `a table that only one version has counts as insertions or deletions of all its rows`() throws {
     let database = try Database(inMemory: "diff")
     let old = try database.snapshot()
     try database.write { try fill($0, rows: 3) }
@@ -200,7 +204,7 @@ import Testing
   }
 
   /// A column keeps its id when its type changes.
-  @Test func `versions that store a column in two ways differ by its values`() throws {
+  @Test func `versions that store a column in different types differ in all its values`() throws {
     let types = ColumnType.allCases.filter { $0 != .link }
     let snapshots = try types.map { type in
       let database = try Database(inMemory: "\(type)")
@@ -227,7 +231,7 @@ import Testing
   private static func value(of type: ColumnType, _ row: Int) -> Value {
     switch type {
     case .bool: .bool(row % 2 == 0)
-    // Stored as the boolean is.
+    // The integers are stored in the same way as the booleans.
     case .int64: .int(row % 2 == 0 ? 1 : 0)
     case .float: .float(Float(row) + 0.5)
     case .double: .double(Double(row) + 0.5)
@@ -243,14 +247,14 @@ import Testing
 
   // MARK: - Cost
 
-  @Test func `the difference of one row in many touches few nodes`() throws {
+  @Test func `the difference of one row in many reads few nodes`() throws {
     let storage = try CountingStorage()
     do {
       let database = try Database(creatingIn: storage)
       try database.write { try fill($0, rows: 40_000) }
       database.close()
     }
-    // A new handle has looked at no cluster yet.
+    // A new handle has not read any cluster yet.
     let database = try Database(storage: storage, options: .init())
     let old = try database.snapshot()
     try database.write { _ = try $0.table("Thing")?.set(.int(-1), "number", ofRow: 12_345) }
@@ -260,7 +264,7 @@ import Testing
     let after = storage.nodesLookedAt
     #expect(changes.modifications == [TableChanges.Modification(key: 12_345, columns: [0])])
     #expect(after - before <= 8)
-    // The count tells something: who reads all looks at far more.
+    // The count is meaningful, because a read of all rows reads many more nodes.
     try new.table("Thing")?.forEach { _, _ in true }
     let all = storage.nodesLookedAt
     #expect(all - after > 50)

@@ -3,9 +3,10 @@ import Testing
 
 @testable import RealmStorage
 
-/// Encoded values tell their end, so that those of several columns can stand one after another in an entry.
+/// The bytes of an encoded value determine its end, so that the values of several columns can stand one after another
+/// in an entry.
 @Suite struct EncodedValueTests {
-  /// Bytes of a length near the cut, of few kinds, so that many begin alike.
+  /// Bytes whose length is near the limit for indexes. There are few kinds of bytes, so that many values begin alike.
   private static func bytes(_ generator: inout SeededGenerator, zeros: Bool, last: UInt8) -> [UInt8] {
     let length = generator.chance(50) ? 243 + generator.below(10) : generator.below(4)
     var bytes = [UInt8](repeating: 0x61, count: length)
@@ -36,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [ColumnType.bool, .int64, .date, .objectID, .uuid, .string, .mixed], [false, true])
-  func `no encoded value is the start of another one`(type: ColumnType, isOptional: Bool) throws {
+  func `no encoded value is the beginning of another one`(type: ColumnType, isOptional: Bool) throws {
     var generator = SeededGenerator(seed: 5)
     let column = Column("x", type, isOptional: isOptional)
     var all: Set<[UInt8]> = []
@@ -44,7 +45,7 @@ import Testing
       let isNull = column.isOptional && generator.chance(5)
       all.insert(IndexKey.encode(isNull ? .null : Self.value(type, &generator), of: column))
     }
-    // What begins with a value follows it in order.
+    // A value that begins with another value would follow it directly in the order.
     let inOrder = all.sorted { $0.lexicographicallyPrecedes($1) }
     for (value, next) in zip(inOrder, inOrder.dropFirst()) {
       #expect(!next.starts(with: value), "\(value) and \(next)")

@@ -3,10 +3,10 @@ import Testing
 
 @testable import RealmStorage
 
-/// Indexes of a transaction that fills a table with more than it keeps in memory.
+/// Indexes of a transaction that fills a table beyond the memory it may hold.
 @Suite struct IndexPartsTests {
   @Test(arguments: 0..<24, [nil, Keys.first])
-  func `trees of keys that are joined have the keys of all`(seed: UInt64, key: [UInt8]?) throws {
+  func `joined trees of byte keys have the keys of all of them`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture(key: key)
     let editor = fixture.editor
@@ -25,14 +25,14 @@ import Testing
     let checked = try OrderedTree.check(joined, EditorReader(editor)) { _, _ in }
     #expect(checked == UInt64(keys.count))
     try TreeNodes.expectLimits(joined, .tiny, access)
-    // Nothing is left of the others.
+    // No other nodes remain in memory.
     try editor.freeTree(joined)
     let alive = editor.arena.liveBytes
     #expect(alive == 0)
   }
 
   @Test(arguments: 0..<24, [nil, Keys.first])
-  func `trees of numbers that are joined have the rows of all`(seed: UInt64, key: [UInt8]?) throws {
+  func `joined trees of integers have the rows of all of them`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     let fixture = try TreeFixture(key: key)
     let editor = fixture.editor
@@ -54,7 +54,8 @@ import Testing
     #expect(alive == 0)
   }
 
-  /// Shared out, each in its order: at random, or in long stretches.
+  /// Distributes elements over `count` lists, one by one or in long stretches. Each list keeps the order of the
+  /// elements.
   private func dealt<Element>(
     _ elements: [Element], _ count: Int, _ generator: inout SeededGenerator
   ) -> [[Element]] {
@@ -69,7 +70,7 @@ import Testing
     return dealt
   }
 
-  @Test func `parts whose joining broke off are of no use any more`() throws {
+  @Test func `index parts can't be used any more after joining them failed`() throws {
     let error = StorageError.poisoned(path: "parts")
     var parts = IndexParts()
     try parts.add { () throws(StorageError) in
@@ -80,7 +81,7 @@ import Testing
     #expect(throws: error) { try parts.takeJoined(.null) { _ throws(StorageError) in throw error } }
     #expect(throws: error) { try parts.check() }
     #expect(throws: error) { try parts.takeJoined(.null) { _ throws(StorageError) in .null } }
-    // So many that they are joined: each once.
+    // There are so many parts that they are joined. Each part is joined once.
     var others = IndexParts()
     for _ in 0..<70 {
       try others.add { () throws(StorageError) in
@@ -109,13 +110,14 @@ import Testing
   }
 
   @Test(arguments: [(1, nil), (2, Keys.first), (3, nil), (4, nil)] as [(UInt64, [UInt8]?)])
-  func `a table filled at once has the indexes of one filled row by row`(seed: UInt64, key: [UInt8]?) throws {
+  func `a table filled in one transaction has correct indexes`(seed: UInt64, key: [UInt8]?) throws {
     var generator = SeededGenerator(seed: seed)
     var options = Database.Options(encryptionKey: key)
-    // Parts of some hundred entries.
+    // The limit gives parts of some hundred entries.
     options.spillBytes = 1 << 11
     let database = try Database(creatingIn: MemoryStorage(), options: options)
-    // Close together; so far apart that they are not known by bits; both, one after the other.
+    // The numbers are close together; or so far apart that a set of bits can't hold them; or first the one and then the
+    // other.
     var numbers = Array(0..<6_000).shuffled(using: &generator)
     if seed >= 3 {
       for place in (seed == 3 ? 0 : 3_000)..<6_000 {
@@ -127,7 +129,7 @@ import Testing
       let table = try transaction.createTable(Self.schema)
       for (count, number) in numbers.enumerated() {
         _ = try table.insert(Self.row(number))
-        // Who reads between has all, and who adds one twice is refused.
+        // A read between the inserts finds all rows, and a repeated id is refused.
         guard count % 1_700 == 1_600 else { continue }
         let other = numbers[generator.below(count)]
         guard !removed.contains(other) else { continue }
@@ -151,11 +153,11 @@ import Testing
     }
   }
 
-  @Test func `a key of text is known while its table is filled`() throws {
+  @Test func `a primary key of text is found while its table is filled`() throws {
     var options = Database.Options()
     options.spillBytes = 1 << 11
     let database = try Database(creatingIn: MemoryStorage(), options: options)
-    // Some so long that only their beginning is in the index.
+    // Some keys are so long that the index holds only their beginning.
     func key(_ number: Int) -> Value {
       .string(number % 10 == 0 ? String(repeating: "long ", count: 60) + "\(number)" : "key \(number)")
     }

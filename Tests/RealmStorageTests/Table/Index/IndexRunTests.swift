@@ -5,20 +5,22 @@ import Testing
 
 @Suite struct IndexRunTests {
   @Test(arguments: 0..<8)
-  func `entries are answered in the order of their bytes, whatever the order they came in`(seed: UInt64)
+  func `a run returns its entries in the order of their bytes, whatever their order of insertion`(
+    seed: UInt64
+  )
     throws
   {
     var generator = SeededGenerator(seed: seed)
     let column = Column("text", .string, isOptional: true, index: .plain)
     var run = IndexRun()
-    // Texts that have codes elsewhere, which some of them get while they are added here.
+    // The codes of texts that are kept outside of the run. Some texts get their code while entries are added.
     var known = ValueCodes(first: 0, isHashed: true)
     var entries: [[UInt8]] = []
     var texts: Set<String> = []
-    // Few rows of each value, or many.
+    // There are few rows of each value, or many.
     let lengths = seed < 4 ? 14 : 2
     for row in 0..<(seed < 4 ? 300 : 4000) {
-      // Texts that are each other's start, and some that differ only after their first 8 bytes.
+      // Some texts are the beginning of others, and some differ only after their first 8 bytes.
       let text =
         String("aaaaaaaaaab\u{0}b".prefix(generator.below(lengths))) + ["", "x", "é"][generator.below(3)]
       let value: Value = generator.chance(10) ? .null : .string(text)
@@ -35,7 +37,7 @@ import Testing
       var entry = IndexKey.encode(value, of: column)
       IndexKey.appendRow(key, to: &entry)
       entries.append(entry)
-      // As of a forged file, whose rows have one key.
+      // An entry may occur twice, as in a forged file whose rows have one key.
       if generator.chance(5) {
         run.append(value, of: column, row: key)
         entries.append(entry)
@@ -58,16 +60,16 @@ import Testing
   }
 
   @Test(arguments: 0..<8)
-  func `a run that was emptied is as one that never held anything`(seed: UInt64) {
+  func `an emptied run behaves like a new one`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let column = Column("text", .string, isOptional: true, index: .plain)
     var used = IndexRun()
     for round in 0..<6 {
       var new = IndexRun()
-      // Other texts have these codes in each round.
+      // In each round other texts have these codes.
       var known = ValueCodes(first: 0, isHashed: true)
       for _ in 0..<6 { _ = known.add(Array("known \(generator.below(1000))".utf8).span.bytes) }
-      // Few rows, of which the memory is kept, or many; in their order or not.
+      // There are few rows, so that the run keeps its memory, or many. The rows are in order or not.
       for row in 0..<(round == 3 ? 2000 : 1 + generator.below(20)) {
         let key = round % 2 == 0 ? UInt64(row) : UInt64(generator.below(1000))
         if generator.chance(50) {

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [1, 5, 4000])
-  func `entries are put in order, also of rows with the greatest key, which only forged files have`(
+  func `entries are put in order, even those with the greatest row key, which only forged files have`(
     count: Int
   )
     throws
@@ -39,7 +39,9 @@ import Testing
   }
 
   @Test(arguments: [false, true], [false, true])
-  func `rows are found by numbers near each other and far apart`(isDense: Bool, isEncrypted: Bool) throws {
+  func `rows are found by numbers that are close together and by numbers that are far apart`(
+    isDense: Bool, isEncrypted: Bool
+  ) throws {
     var generator = SeededGenerator(seed: isDense ? 1 : 2)
     let key = isEncrypted ? [UInt8](repeating: 7, count: 64) : nil
     let database = try Database(
@@ -58,7 +60,7 @@ import Testing
     }
     let snapshot = try database.snapshot()
     let table = try #require(try snapshot.table("T"))
-    // The second time all that was read the first time is asked for at once.
+    // The first pass looks the numbers up in random order. The second pass looks up all numbers again.
     for number in numbers.shuffled(using: &generator) + numbers {
       let found = try table.withRow(primaryKey: number) { (group, row) throws(StorageError) -> Bool in
         let text = try group.texts(1, from: row).bytes(row).array
@@ -82,7 +84,7 @@ import Testing
 
   @Test(
     arguments: [1, 255, 256, 65_535, 65_536, 1 << 20, 1 << 24 - 1, 1 << 24, 1 << 32 - 1, 1 << 32] as [UInt64])
-  func `rows of any distance are read as they were written`(greatest: UInt64) throws {
+  func `rows with any distance between their keys are read as they were written`(greatest: UInt64) throws {
     var generator = SeededGenerator(seed: greatest)
     let rows = [0, greatest] + (0..<40).map { _ in generator.next() % (greatest + 1) }
     let entries = rows.enumerated().map { IntegerIndex.Entry(number: Int64($0), row: 7 + $1) }
@@ -96,14 +98,15 @@ import Testing
     let node = try access.node(leaves[0].ref)
     let isValid = IntegerIndexNode.isValid(node)
     #expect(isValid)
-    // No more than their bytes, but for numbers without gaps and what the node is filled up with.
+    // A leaf takes no more space than its rows need, apart from the padding of the node. Numbers without gaps take
+    // none.
     let bytes =
       greatest < 256 ? 1 : greatest < 1 << 16 ? 2 : greatest < 1 << 24 ? 3 : greatest < 1 << 32 ? 4 : 8
     let length = node.bodyLength
     #expect(length < IntegerIndexNode.numbersOffset + bytes * rows.count + 8)
   }
 
-  /// Entries from numbers nearly without gaps to those that take eight bytes, with rows that take one byte to seven.
+  /// Random entries. Their numbers take from nearly no bits to eight bytes, and their rows take one byte to seven.
   private static func entries(_ count: Int, _ seed: UInt64, _ generator: inout SeededGenerator)
     -> [IntegerIndex.Entry]
   {
@@ -116,7 +119,7 @@ import Testing
     }
   }
 
-  /// Leaves are those that all their entries are packed to anew; all are freed then.
+  /// Expects that the leaves equal those that are packed anew of all entries, and frees all of them.
   private static func compare(
     _ made: [KeyedChild], _ entries: [IntegerIndex.Entry], _ editor: NodeEditor, _ round: String
   ) throws {
@@ -135,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: 0..<6 as Range<UInt64>, [40, 511, 512])
-  func `a leaf that gets one more entry is what it would be if all were packed anew`(seed: UInt64, count: Int)
+  func `a leaf that gets one more entry equals a leaf packed anew of all entries`(seed: UInt64, count: Int)
     throws
   {
     var generator = SeededGenerator(seed: seed)
@@ -143,7 +146,7 @@ import Testing
     var copied = 0
     for round in 0..<300 {
       let all = Self.entries(count + 1, seed, &generator)
-      // Some go where the halves meet.
+      // In some rounds the new entry is next to the middle, where a full leaf is split.
       let place = round % 4 == 0 ? min(count, 254 + generator.below(6)) : generator.below(count + 1)
       var before = all
       let entry = before.remove(at: place)
@@ -164,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: 0..<6 as Range<UInt64>, [3, 40, 512])
-  func `a leaf that loses an entry is what it would be if the others were packed anew`(
+  func `a leaf that loses an entry equals a leaf packed anew of the others`(
     seed: UInt64, count: Int
   ) throws {
     var generator = SeededGenerator(seed: seed)
@@ -172,7 +175,7 @@ import Testing
     var copied = 0
     for round in 0..<300 {
       let all = Self.entries(count, seed, &generator)
-      // The ends as often as all others.
+      // The first and the last entry are removed as often as all others together.
       let place = round % 3 == 0 ? 0 : round % 3 == 1 ? count - 1 : generator.below(count)
       var others = all
       let entry = others.remove(at: place)
@@ -189,9 +192,9 @@ import Testing
     #expect(copied > 60)
   }
 
-  /// The first half has no gap, or loses its only one by the number that comes.
+  /// The first half has no gap, or the new number fills its only gap.
   @Test(arguments: [(nil, 1001), (100, 100), (257, 256)] as [(Int64?, Int64)])
-  func `numbers that have no gap once their leaf is parted take no room`(missing: Int64?, number: Int64)
+  func `consecutive numbers take no space after their leaf is split`(missing: Int64?, number: Int64)
     throws
   {
     let fixture = try TreeFixture()
@@ -209,7 +212,7 @@ import Testing
   }
 
   @Test(arguments: [-2, 302])
-  func `numbers that have no gap once the one beside it is gone take no room`(number: Int64) throws {
+  func `consecutive numbers take no space after the number beside them is removed`(number: Int64) throws {
     let fixture = try TreeFixture()
     let editor = fixture.editor
     let before = (Array(0...300) + [number]).sorted().map {
@@ -224,7 +227,7 @@ import Testing
   }
 
   @Test(arguments: 0..<4)
-  func `a leaf that is accepted has its numbers in order`(seed: UInt64) throws {
+  func `a leaf that the validator accepts has its numbers in order`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var accepted = 0
     let database = try Database(inMemory: "test")

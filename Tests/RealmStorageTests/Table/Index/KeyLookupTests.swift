@@ -2,7 +2,7 @@ import RealmStorage
 import RealmTestSupport
 import Testing
 
-/// Rows found by their primary key in the transaction that makes and removes them.
+/// Lookups by primary key in the transaction that adds and removes the rows.
 @Suite struct KeyLookupTests {
   enum Kind: CaseIterable {
     case number, smallNumber, optionalNumber, text, uuid
@@ -22,7 +22,7 @@ import Testing
       case .number: .int(Int64(number) * 1_000_003)
       case .smallNumber: .int(Int64(number))
       case .optionalNumber: number == 0 ? .null : .int(Int64(number))
-      // Some share more than an index has of them, some are as long as that with zeros in between.
+      // Some texts share more bytes than an index stores. Some are about as long as that limit and have zeros in them.
       case .text:
         switch number % 4 {
         case 0: .string("\(number)")
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a key leads to its row from when it is added until it is removed`(kind: Kind) throws {
+  func `a row is found by its key from its insertion until its removal`(kind: Kind) throws {
     let seed = UInt64(7)
     var random = SeededGenerator(seed: seed)
     try withTemporaryPath { path in

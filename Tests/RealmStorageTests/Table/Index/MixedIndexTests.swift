@@ -7,7 +7,7 @@ import Testing
 @Suite struct MixedIndexTests {
   private static let column = Column("any", .mixed, index: .plain)
 
-  /// Values of every type, among them equal ones of several types, and some that share what an entry has of them.
+  /// Values of every type. Some are equal values of several types, and some share all the bytes that an entry holds.
   private static func pool(linking rows: [UInt64] = [3, 300], of table: UInt32 = 1) -> [Value] {
     let texts =
       ["", "a", "a\0b", "\0", "\u{ff}"] + [246, 247, 248, 249].map { String(repeating: "k", count: $0) }
@@ -34,7 +34,7 @@ import Testing
       ] + rows.map { .typedLink(table: table, row: $0) }
   }
 
-  @Test func `equal values have one encoding, and others are ordered as sorts order them`() {
+  @Test func `equal values have the same encoding, and other encodings have the order that sorts use`() {
     for left in Self.pool() {
       let encoded = IndexKey.encode(left, of: Self.column)
       var entry = encoded
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `bytes that are no entry have no length`() {
+  @Test func `bytes that are not an entry have no value length`() {
     let entries: [[UInt8]] = [[], [1], [1, 0], [1, 12], [1, 255], [1, 4, 97], [1, 5, 0, 0xff]]
     for entry in entries {
       #expect(IndexKey.valueLength(entry.span.bytes, of: Self.column) == nil, "\(entry)")
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: Slow.seeds(4, slow: 40), [nil, Keys.first])
-  func `rows are found by their values, whatever has changed before`(seed: UInt64, key: [UInt8]?) throws {
+  func `rows are found by their mixed values after any changes`(seed: UInt64, key: [UInt8]?) throws {
     print("seed \(seed)")
     var generator = SeededGenerator(seed: seed)
     var options = Database.Options(encryptionKey: key)
@@ -82,7 +82,7 @@ import Testing
       try Self.expect(try #require(try snapshot.table("Thing")), model, seed)
       #expect(IntegrityCheck.run(snapshot).findings == [], "seed \(seed)")
     }
-    // An index that is made late is the same.
+    // An index that is added later finds the same rows.
     try database.write { transaction in
       let table = try #require(try transaction.table("Thing"))
       try table.setIndex(.none, ofColumn: 1)
@@ -124,7 +124,7 @@ import Testing
       #expect(
         try table.rows(where: .compare(ColumnPath(1), .equal, value)) == expected, "seed \(seed), \(value)")
     }
-    // Few values each, so that an index is asked also where rows are few.
+    // The lists of values are short, so that the search uses the index even if there are few rows.
     let one = ValueMap(["a": .int(1)])
     for some in [
       [.int(1), .double(1)], [.string("a"), .double(.nan), .null], [.list([.int(1)]), .list([.double(1)])],

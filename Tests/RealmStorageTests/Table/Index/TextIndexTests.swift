@@ -18,7 +18,8 @@ import Testing
     var word: Value
   }
 
-  /// Few, so that they repeat; null, the empty one, with zeros, cut in an index, and longer than a piece takes.
+  /// A few values, so that they repeat: null, the empty text, texts with zeros, texts near the limit for indexes, and
+  /// texts too long for a piece.
   private static let kinds: [Value] = [
     .null, .string(""), .string("a"), .string("a\0b"), .string("\0"), .string("abcdefghi"),
     .string(String(repeating: "k", count: 247)), .string(String(repeating: "k", count: 248)),
@@ -26,7 +27,7 @@ import Testing
     .string(String(repeating: "very long", count: 7_500)),
   ]
 
-  /// What the table says of rows with a value.
+  /// The rows that the table finds for a value.
   private static func rows(_ table: Table, _ column: Int, _ value: Value) throws -> [UInt64] {
     try table.rows(where: .compare(ColumnPath(column), .equal, value))
   }
@@ -43,16 +44,16 @@ import Testing
   }
 
   @Test(arguments: 0..<6 as Range<UInt64>, [nil, Keys.first])
-  func `rows are found by their texts, in the transaction that adds them and after it`(
+  func `rows are found by their texts in the transaction that adds them and later`(
     seed: UInt64, key: [UInt8]?
   ) throws {
     var generator = SeededGenerator(seed: seed)
     var options = Database.Options(encryptionKey: key)
-    // Clusters are complete after few rows in some runs, and in others seldom.
+    // The clusters are full after few rows in some runs, and seldom full in others.
     options.clusterRows = [8, 32, 512][Int(seed) % 3]
     let database = try Database(creatingIn: SimulatedDisk(), options: options)
     try database.write { _ = try $0.createTable(Self.schema) }
-    // Without the texts that are no codes clusters have codes.
+    // With even seeds the longest texts, which can't have codes, are left out, so that clusters have codes.
     let kinds = seed % 2 == 0 ? Array(Self.kinds.dropLast(2)) : Self.kinds
     var model: [UInt64: Row] = [:]
     for _ in 0..<12 {
@@ -77,7 +78,7 @@ import Testing
               #expect(try table.remove([key]) == 1)
               model[key] = nil
             default:
-              // Of rows with an id that there is nothing stays.
+              // A refused row with the id of an existing row leaves nothing behind.
               let isThere = model.values.contains { $0.id == row.id } || generator.chance(5)
               let id = isThere ? (model.values.first?.id ?? row.id) : row.id
               let isTaken = model.values.contains { $0.id == id }
@@ -103,7 +104,7 @@ import Testing
 
   private struct Cancelled: Error {}
 
-  @Test func `a text and its bytes are the same key`() {
+  @Test func `a text and its UTF-8 bytes give the same index key`() {
     for isOptional in [false, true] {
       let column = Column("text", .string, isOptional: isOptional, index: .plain)
       for length in [0, 1, 7, 8, 9, 123, 124, 125, 246, 247, 248, 249, 500] {
@@ -114,7 +115,7 @@ import Testing
           let bytes = Array(text.utf8)
           IndexKey.append(text: bytes.span.bytes, of: column, to: &encoded)
           #expect(encoded == IndexKey.encode(.string(text), of: column))
-          // What stands of it, spelled out: a zero is two bytes, and of more than 248 bytes these stand and ff.
+          // The expected bytes: each zero takes two bytes, and a longer key is cut at the limit and ends with ff.
           let plain: [UInt8] =
             (isOptional ? [1] : [])
             + bytes.flatMap { (byte: UInt8) -> [UInt8] in byte == 0 ? [0, 0xff] : [byte] }

@@ -11,7 +11,7 @@ import Testing
     var rule: AttributeRule { self == .first ? .knownToRead : .knownToWrite }
   }
 
-  @Test func `a record is its attributes one after another, by growing numbers`() throws {
+  @Test func `a record has its attributes one after another, in ascending order of their numbers`() throws {
     var record = AttributeRecord(keeping: [
       Attribute(number: 4, rule: .ignorable, value: [7]),
       Attribute(number: 16_383, rule: .ignorable, value: []),
@@ -34,11 +34,11 @@ import Testing
       [0x02, 0x00, 0x00, 0x01, 0x80, 0x00],
       [0x01, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f],
     ] as [[UInt8]])
-  func `bytes that are no attributes, or do not ascend, are damage`(bytes: [UInt8]) {
+  func `bytes that are not attributes, or are not in ascending order, are damage`(bytes: [UInt8]) {
     #expect(throws: RecordFault.damaged) { try AttributeRecord(bytes) }
   }
 
-  @Test func `an attribute that must be known to read is told, and one whose rule is another is damage`()
+  @Test func `an unknown attribute for readers is reported, and a known one with a wrong rule is damage`()
     throws
   {
     let later = AttributeRecord(keeping: [Attribute(number: 5, rule: .knownToRead, value: [])])
@@ -51,7 +51,9 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `garbage is damage or a record that has the same attributes when it is written`(seed: UInt64) throws {
+  func `random bytes are damage, or a record that is the same after writing and reading it`(seed: UInt64)
+    throws
+  {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<500 {
       let bytes = generator.bytes(generator.below(30))

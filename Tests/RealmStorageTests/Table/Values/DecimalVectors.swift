@@ -1,5 +1,5 @@
-/// Results of another implementation: Python's `decimal`, whose context was set to decimal128 (precision 34, exponents -6143 to
-/// 6144, clamped, halves to the even digit).
+/// Results of Python's `decimal` module. Its context was set to decimal128: precision 34, exponents -6143 to 6144,
+/// clamped, and halves rounded to the even digit.
 enum DecimalVectors {
   /// A number, an operation, a number, and the result.
   static let operations = """
@@ -445,7 +445,7 @@ enum DecimalVectors {
     0 / -1E-70 -0E+70
     """
 
-  /// A text, and the number it names.
+  /// A text, and the number that it stands for.
   static let texts = """
     1 1
     -1.50 -1.50

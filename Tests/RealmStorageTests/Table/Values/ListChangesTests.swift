@@ -3,7 +3,7 @@ import RealmTestSupport
 import Testing
 
 @Suite struct ListChangesTests {
-  /// All lists of up to `length` of so many numbers.
+  /// All lists of up to `length` elements of `symbols` different numbers.
   private static func lists(of symbols: Int, upTo length: Int) -> [[Int]] {
     var all: [[Int]] = [[]]
     var last = all
@@ -14,7 +14,7 @@ import Testing
     return all
   }
 
-  /// For each subsequence of a list, the lowest places that lead to it when they are left out.
+  /// For each subsequence of a list, the lowest places whose removal gives the subsequence.
   private static func subsequences(of list: [Int]) -> [[Int]: [Int]] {
     var found: [[Int]: [Int]] = [:]
     for bits in 0..<1 << list.count {
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [(2, 6), (3, 4)])
-  func `there are as few operations as can be, at the lowest places`(symbols: Int, length: Int) {
+  func `changes of a list are as few as possible, at the lowest places`(symbols: Int, length: Int) {
     let lists = Self.lists(of: symbols, upTo: length)
     let subsequences = Dictionary(uniqueKeysWithValues: lists.map { ($0, Self.subsequences(of: $0)) })
     for old in lists {
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: 0..<40)
-  func `long lists have as few operations as a table of all lengths tells`(seed: UInt64) {
+  func `changes of long lists are as few as the longest common subsequence allows`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let symbols = [2, 5, 40, 400][Int(seed % 4)]
     var old = (0..<generator.below(260)).map { _ in generator.below(symbols) }
@@ -97,7 +97,7 @@ import Testing
         == new.indices.filter { !inserted.contains($0) }.map { new[$0] })
   }
 
-  @Test func `elements that one list lacks are not compared, so few that are left stay exact`() {
+  @Test func `elements that only one list has are not compared, so the changes of the rest stay minimal`() {
     let old = Array(0..<30_000)
     let new = Array(30_000..<60_000) + [5, 4, 3]
     let found = ListChanges(from: old, to: new)
@@ -105,7 +105,7 @@ import Testing
     #expect(found.deletions.count == 29_999)
   }
 
-  @Test func `a stretch of more than is compared is replaced whole`() {
+  @Test func `a stretch that is too long for the comparison is replaced as a whole`() {
     let old = Array(0..<ListChanges.mostCompared + 5)
     let new = [0] + old.dropFirst().dropLast().reversed() + [old.count - 1]
     let found = ListChanges(from: old, to: Array(new))

@@ -4,7 +4,7 @@ import Testing
 @testable import RealmStorage
 
 @Suite struct NumberSetTests {
-  /// Where the numbers of a test come from.
+  /// The kind of numbers that a test uses.
   enum Source: CaseIterable, Sendable {
     case upwards, downwards, close, far, extremes
 
@@ -22,11 +22,11 @@ import Testing
   }
 
   @Test(arguments: Source.allCases, 0..<3)
-  func `a set of numbers holds what was put into it and nothing else`(source: Source, seed: UInt64) {
+  func `a set of numbers holds the inserted numbers and no others`(source: Source, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var (numbers, model) = (NumberSet(), Set<Int64>())
     for count in 0..<8000 {
-      // Now and then a number from elsewhere, which may change the form.
+      // Now and then comes a number of another kind, which may change the form of the set.
       let from = generator.below(3000) == 0 ? Source.far : source
       let number = from.next(count, &generator)
       #expect(numbers.contains(number) == model.contains(number), "seed \(seed)")
@@ -40,7 +40,9 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 100, 1 << 30], 0..<3)
-  func `a set of keys of rows holds these, and tells which of others it lacks`(step: UInt64, seed: UInt64) {
+  func `a set of row keys holds these keys, and finds the places of other keys in a list`(
+    step: UInt64, seed: UInt64
+  ) {
     var generator = SeededGenerator(seed: seed)
     let keys = (0..<UInt64(generator.below(2000))).filter { _ in generator.chance(70) }.map {
       500 + step * $0
@@ -54,13 +56,13 @@ import Testing
       numbers.appendPlacesOfOthers(others, to: &places)
       let expected = others.indices.filter { !model.contains(others[$0]) }
       #expect(places == expected.map { UInt16($0) }, "seed \(seed)")
-      // It takes others, too.
+      // The set takes other keys, too.
       for key in others.prefix(40) where model.insert(key).inserted { numbers.insert(Int64(key)) }
     }
   }
 
   @Test(arguments: [1, 50, 1 << 40], [1, -1])
-  func `a primary key of many numbers is found whatever their distance and order`(step: Int64, sign: Int64)
+  func `rows are found by integer primary keys of any distance and order`(step: Int64, sign: Int64)
     throws
   {
     let database = try Database(inMemory: "numbers")

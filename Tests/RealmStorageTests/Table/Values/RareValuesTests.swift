@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RareValuesTests {
   @Test(arguments: 0..<20)
-  func `values of rows are as in an array, whether all are usual or not`(seed: UInt64) {
+  func `rare values behave like an array, whether or not all values are the usual one`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var model = [Int](repeating: generator.below(2), count: generator.below(5))
     var values =

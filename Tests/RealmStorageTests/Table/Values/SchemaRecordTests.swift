@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SchemaRecordTests {
   @Test(arguments: 0..<40)
-  func `any schema that is read back is the one that was written`(seed: UInt64) throws {
+  func `a schema that is written and read again is the same`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var schema = Self.schema(&generator)
     for _ in 0..<generator.below(20) { Self.change(&schema, &generator) }
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `garbage in a schema's place ends in a typed error or in a schema`(seed: UInt64) throws {
+  func `a damaged schema record gives a typed error or another schema`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let encoded = Self.schema(&generator).encoded
     for length in 0..<encoded.count { _ = try? TableSchema(record: Array(encoded[..<length]), id: 7) }
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: 0..<40)
-  func `attributes that are not known are kept while the schema changes`(seed: UInt64) throws {
+  func `unknown attributes are kept while the schema changes`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var schema = Self.schema(&generator)
     let kept = [Attribute(number: 9, rule: .ignorable, value: generator.bytes(5))]
@@ -51,7 +51,7 @@ import Testing
         #expect(read.unknown.indexes[column.indexID] == before.unknown.indexes[column.indexID])
       }
     }
-    // What belonged to columns and indexes that went is gone with them.
+    // The unknown attributes of dropped columns and removed indexes are gone.
     #expect(Set(read.unknown.columns.keys).isSubset(of: Set(read.columns.map(\.id))))
     #expect(Set(read.unknown.indexes.keys).isSubset(of: Set(read.indexIDs)))
   }
@@ -90,8 +90,9 @@ import Testing
     ("a collection", { $0 = column([.collection: [4]]) }, "collection 4 of column T.x"),
   ]
 
-  @Test(arguments: needRead.indices) func `what must be known to read is told by its name`(index: Int) throws
-  {
+  @Test(arguments: needRead.indices) func `a feature that readers must know is reported with its name`(
+    index: Int
+  ) throws {
     var schema = TableSchema("T", columns: [Column("n", .int64)])
     let (name, change, told) = Self.needRead[index]
     change(&schema)
@@ -129,7 +130,9 @@ import Testing
   ]
 
   @Test(arguments: needWrite.indices)
-  func `what must be known to write is told by its name, and the schema can be read`(index: Int) throws {
+  func `a feature that only writers must know is reported with its name, and the schema can be read`(
+    index: Int
+  ) throws {
     var schema = TableSchema("T", columns: [Column("n", .int64), Column("d", .double)])
     let (name, change, told) = Self.needWrite[index]
     change(&schema)
@@ -139,7 +142,7 @@ import Testing
     #expect(feature.description == told && feature.need == .write)
   }
 
-  @Test func `what contradicts itself is damage`() throws {
+  @Test func `a record that contradicts itself is damage`() throws {
     let good = TableSchema("T", columns: [Column("n", .int64), Column("d", .double)])
     let wrong: [(String, (inout TableSchema) -> Void)] = [
       ("an id that was not given yet", { $0.nextColumnID = 2 }),
@@ -181,7 +184,7 @@ import Testing
     #expect(throws: RecordFault.damaged) { try TableSchema(record: twice.encoded, id: 0) }
   }
 
-  /// Companions that go with no column, or with one that can't have them.
+  /// Expects that companions without a column, and companions of a column that can't have them, are refused.
   private func expectUnusualCompanionsRefused() throws {
     let list = TableSchema(
       "T", hasElementIDs: true,
@@ -282,7 +285,7 @@ extension TableSchema {
 
   /// Gives the record an index that the engine would not write.
   ///
-  /// - Parameter again: it has another one of the same column.
+  /// - Parameter again: True if the record also gets a second index of the same column.
   fileprivate mutating func index(_ changed: [IndexAttributes: [UInt8]], again: Bool = false) {
     var indexes: [UInt8] = []
     for id in 1...(again ? UInt8(2) : 1) {

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(1), .random(in: 0...(.max))])
-  func `numbers of all types have one order, and equal ones one hash`(seed: UInt64) {
+  func `numbers of all types have one order, and equal numbers have the same hash`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let numbers = (0..<150).map { _ in number(&generator) }
     func order(_ left: Value, _ right: Value) -> Int {
@@ -39,7 +39,7 @@ import Testing
         }
       }
     }
-    // All pairs of a sorted row stand in order: so the order is transitive.
+    // All pairs in the sorted list are in order, so the order is transitive.
     let sorted = numbers.sorted(by: Value.isBefore)
     for (place, left) in sorted.enumerated() {
       for right in sorted[place...] { #expect(order(left, right) <= 0, "\(left) and \(right), seed \(seed)") }
@@ -48,7 +48,7 @@ import Testing
     #expect(elements.count == Set(numbers.map { SetElement($0) }).count)
   }
 
-  @Test func `a set of mixed values keeps a decimal among the numbers, and is read again`() throws {
+  @Test func `a set of mixed values keeps decimals among its numbers and is read unchanged`() throws {
     let database = try Database(creatingIn: MemoryStorage(), options: .init())
     let decimals = [2.5, 3, .nan].map { Value.decimal128(DecimalNumber($0).stored) }
     let all = decimals + [.int(3), .double(.nan), .float(2.5), .double(9), .string("x"), .bool(true), .null]

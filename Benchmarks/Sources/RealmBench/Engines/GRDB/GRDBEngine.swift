@@ -1,12 +1,13 @@
 import GRDB
 
-/// SQLite through GRDB, with records, as its documentation advises: a pool of connections in WAL mode.
+/// SQLite through GRDB, with records, in the way its documentation recommends: a pool of connections in WAL mode.
 final class GRDBEngine: Engine {
   let pool: DatabasePool
   private let count: Int
   private var snapshot: DatabaseSnapshot?
 
-  /// A Person as a record. It tells its columns itself: records that leave that to Codable are slower.
+  /// A Person as a record. It encodes and decodes its columns itself, because records that leave this to Codable are
+  /// slower.
   struct PersonRecord: FetchableRecord, PersistableRecord {
     static let databaseTableName = "Person"
 
@@ -48,7 +49,7 @@ final class GRDBEngine: Engine {
   init(folder: String, count: Int) throws {
     self.count = count
     var configuration = Configuration()
-    // As for SQLite through its C API.
+    // These settings are the same as for SQLite through its C API.
     configuration.prepareDatabase { database in
       try database.execute(
         sql: """
@@ -76,7 +77,7 @@ final class GRDBEngine: Engine {
   // MARK: - Writing
 
   func insertAll(_ source: inout PersonSource) throws {
-    // A closure that may be called from another thread can't borrow what it changes: it is handed back.
+    // A closure that may run on another thread can't borrow what it changes, so it returns the changed source.
     source = try pool.write { [source] database in
       var source = source
       while let people = source.next() {
@@ -94,12 +95,12 @@ final class GRDBEngine: Engine {
     set {
       isDurable = newValue == .durable
       let mode = isDurable ? "FULL" : "NORMAL"
-      // What can't be set is met by the next commit.
+      // If the mode can't be set, the next commit will fail.
       try? pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(mode)") }
     }
   }
 
-  /// As for SQLite through its C API.
+  /// Does the same as the engine of SQLite's C API.
   func prepareSmallCommits() throws {
     var random = SplitMix64(seed: 5)
     for _ in 0..<1_050 {
@@ -217,7 +218,7 @@ extension GRDBEngine: Questions {
     try pool.read { try PersonRecord.filter(Columns.email == email).fetchCount($0) }
   }
 
-  /// LIKE takes A to Z for a to z.
+  /// LIKE makes no difference between A to Z and a to z.
   func count(nameContaining part: String, ignoringCase: Bool) throws -> Int {
     try pool.read { database in
       ignoringCase

@@ -1,10 +1,10 @@
 import CLMDB
 import Foundation
 
-/// LMDB with rows packed by hand: what a store of keys and values can do when the program does the rest.
+/// LMDB with rows packed by hand. It shows what a store of keys and values can do if the program does the rest.
 ///
-/// Rows stand by id (MDB_INTEGERKEY); a second database holds the ids of each city. Commits sync as LMDB does by
-/// default. It has no encryption and, without giving up on a sound file, no relaxed commits.
+/// The rows are stored by id (MDB_INTEGERKEY), and a second database has the ids of each city. Commits sync in LMDB's
+/// default way. LMDB has no encryption. It has relaxed commits only at the risk of an unsound file.
 final class LMDBEngine: Engine {
   private var environment: OpaquePointer?
   private(set) var people: MDB_dbi = 0
@@ -16,7 +16,7 @@ final class LMDBEngine: Engine {
   init(folder: String, count: Int) throws {
     try check(mdb_env_create(&environment))
     try check(mdb_env_set_maxdbs(environment, 4))
-    // Addresses only; the file has the pages that were written.
+    // This only reserves addresses. The file has only the pages that were written.
     try check(mdb_env_set_mapsize(environment, (8 << 30) + (count << 10)))
     try check(mdb_env_open(environment, folder, 0, 0o644))
     try writing { transaction in
@@ -27,7 +27,7 @@ final class LMDBEngine: Engine {
     }
   }
 
-  /// The databases of Tasks, which few workloads have.
+  /// Opens the databases of Tasks, which few workloads need.
   func openTasks(_ transaction: OpaquePointer?, _ flags: UInt32) throws {
     try check(mdb_dbi_open(transaction, "tasks", flags | UInt32(MDB_INTEGERKEY), &tasks))
     try check(
@@ -40,8 +40,8 @@ final class LMDBEngine: Engine {
 
   // MARK: - Rows
 
-  /// Score and created in 8 bytes each; age, active, the lengths of name, email, city and bio in one each, where 255
-  /// stands for no bio; the texts.
+  /// The layout of a row. It has 8 bytes each for score and created, one byte each for age, active, and the lengths of
+  /// name, email, city and bio, where the length 255 stands for no bio, and then the texts.
   enum Layout {
     static let score = 0
     static let created = 8
@@ -68,7 +68,7 @@ final class LMDBEngine: Engine {
     if let bio = person.bio { row.append(contentsOf: bio.utf8) }
   }
 
-  /// A row where it lies in the map.
+  /// A row in the map, without a copy.
   struct Row {
     let bytes: UnsafeRawBufferPointer
 
@@ -84,7 +84,7 @@ final class LMDBEngine: Engine {
     var email: UnsafeRawBufferPointer { text(1, after: 0) }
     var city: UnsafeRawBufferPointer { text(2, after: Int(bytes[Layout.lengths + 1])) }
 
-    /// Name, email, city and bio.
+    /// Calls `body` with name, email, city and bio.
     func forEachText(_ body: (UnsafeRawBufferPointer?) -> Void) {
       var start = Layout.texts
       for index in 0..<4 {
@@ -95,7 +95,7 @@ final class LMDBEngine: Engine {
       }
     }
 
-    /// - Parameter between: bytes between the name and it.
+    /// - Parameter between: the number of bytes between the name and the text.
     private func text(_ index: Int, after between: Int) -> UnsafeRawBufferPointer {
       text(at: Layout.texts + Int(bytes[Layout.lengths]) + between, length: bytes[Layout.lengths + index])
     }
@@ -234,7 +234,7 @@ final class LMDBEngine: Engine {
         row.forEachText { text in
           if let text { hash.add(text) } else { hash.addNull() }
           position += 1
-          // In the order of the columns: the numbers stand between email and city.
+          // The order is that of the columns, in which the numbers stand between email and city.
           guard position == 2 else { return }
           hash.add(row.age)
           hash.add(row.score)
@@ -279,7 +279,7 @@ final class LMDBEngine: Engine {
   // MARK: - The file
 
   func compacted(at path: String) throws -> Bool {
-    // LMDB copies into a folder, as it keeps its files in one.
+    // LMDB copies into a folder, because its files are in a folder.
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     try check(mdb_env_copy2(environment, path, UInt32(MDB_CP_COMPACT)))
     return true
@@ -295,13 +295,13 @@ final class LMDBEngine: Engine {
   func writing(_ body: (OpaquePointer?) throws -> Void) throws { try writingIn(environment, body) }
 
   func reading<Result>(_ body: (OpaquePointer?) throws -> Result) throws -> Result {
-    // While a reader is pinned its thread has no room for a second one.
+    // A thread with a pinned reader can't have a second one.
     precondition(pinned == nil, "LMDB: one reader a thread")
     return try readingIn(environment, body)
   }
 }
 
-/// Calls `body` in a transaction, and commits it unless that throws.
+/// Calls `body` in a transaction, and commits it unless `body` throws.
 func writingIn(_ environment: OpaquePointer?, _ body: (OpaquePointer?) throws -> Void) throws {
   var transaction: OpaquePointer?
   try check(mdb_txn_begin(environment, nil, 0, &transaction))
@@ -327,7 +327,7 @@ func check(_ status: Int32) throws {
   guard status == MDB_SUCCESS else { throw BenchmarkError("LMDB: \(String(cString: mdb_strerror(status)))") }
 }
 
-/// An 8-byte key where it lies.
+/// Calls `body` with an 8-byte key, without a copy.
 func withValue<Result>(_ number: inout Int64, _ body: (inout MDB_val) throws -> Result) rethrows
   -> Result
 {

@@ -1,6 +1,6 @@
 import CLMDB
 
-/// Keys and values as LMDB has them.
+/// Keys and values in LMDB's own form.
 final class LMDBKeyValues: KeyValueFile {
   private var environment: OpaquePointer?
   private var pairs: MDB_dbi = 0
@@ -12,7 +12,8 @@ final class LMDBKeyValues: KeyValueFile {
     try writingIn(environment) { try check(mdb_dbi_open($0, nil, UInt32(MDB_CREATE), &pairs)) }
   }
 
-  /// What is not durable is not flushed: other than of the other engines, its file may be lost with the power then.
+  /// A relaxed transaction is not flushed. LMDB differs from the other engines, because a loss of power may then
+  /// destroy its file.
   func insert(_ source: inout PairSource, _ promise: Promise) throws {
     try check(mdb_env_set_flags(environment, UInt32(MDB_NOSYNC), promise == .durable ? 0 : 1))
     defer { mdb_env_set_flags(environment, UInt32(MDB_NOSYNC), 0) }
@@ -92,7 +93,7 @@ final class LMDBKeyValues: KeyValueFile {
     try readingIn(environment, body)
   }
 
-  /// Bytes where they lie. LMDB's functions take them as if they might change them.
+  /// Calls `body` with the bytes, without a copy. LMDB's functions take them as mutable.
   private func withData<Result>(_ bytes: [UInt8], _ body: (inout MDB_val) throws -> Result) rethrows -> Result
   {
     try bytes.withUnsafeBytes { bytes in

@@ -35,7 +35,7 @@ extension LMDBEngine: Questions {
     }
   }
 
-  /// - Parameter small: in small letters.
+  /// - Parameter small: the part to find, in lower case.
   private static func contains(_ text: UnsafeRawBufferPointer, small part: UnsafeRawBufferPointer) -> Bool {
     guard text.count >= part.count else { return false }
     for start in 0...text.count - part.count {
@@ -66,7 +66,7 @@ extension LMDBEngine: Questions {
     }
   }
 
-  /// A set of ages is a bit for each: a program knows that they are small.
+  /// Counts with an array of flags for the ages, because the program knows that ages are small.
   func count(ages: [Int64]) throws -> Int {
     var isAmong = [Bool](repeating: false, count: 256)
     for age in ages where (0..<256).contains(age) { isAmong[Int(age)] = true }
@@ -83,7 +83,8 @@ extension LMDBEngine: Questions {
 
   // MARK: - Sorting
 
-  /// What is compared of a Person: age and the first bytes of the name in one number, then the rest.
+  /// The parts of a Person that are compared: the age and the first bytes of the name in one number, and the whole
+  /// name.
   private struct Sortable {
     let head: UInt64
     let row: Row
@@ -110,7 +111,7 @@ extension LMDBEngine: Questions {
         let row = Sortable(row)
         let number = FirstByAgeAndName.count
         guard !asksForAll, rows.count >= number else { return rows.append(row) }
-        // The first are kept in order; what comes after all of them is none of them.
+        // The first rows are kept in order. A row that comes after all of them is not added.
         guard Sortable.precedes(row, rows[number - 1]) else { return }
         rows.append(row)
         if rows.count == 2 * number {
@@ -161,7 +162,7 @@ extension LMDBEngine: Questions {
       try forEachEntry(transaction) { cursor, key, value in
         let row = Row(value)
         guard row.active == 0 else { return }
-        // A delete may move the page that both point into.
+        // A delete may move the page that both point into, so they are copied first.
         var id = key.mv_data.loadUnaligned(as: Int64.self)
         let city = [UInt8](row.city)
         try check(mdb_cursor_del(cursor, 0))

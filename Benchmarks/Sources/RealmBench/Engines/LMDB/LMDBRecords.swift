@@ -1,6 +1,6 @@
 import CLMDB
 
-/// Records in LMDB: the number in 8 bytes, then the text.
+/// Records in LMDB: the number in 8 bytes, followed by the text.
 final class LMDBRecords: RecordFile {
   private var environment: OpaquePointer?
   private var records: MDB_dbi = 0
@@ -8,7 +8,7 @@ final class LMDBRecords: RecordFile {
   init(folder: String) throws {
     try check(mdb_env_create(&environment))
     try check(mdb_env_set_mapsize(environment, 16 << 30))
-    // Readers do not belong to threads, so that one may be pinned while another reads.
+    // Readers do not belong to threads, so that a thread may read while it has a pinned reader.
     try check(mdb_env_open(environment, folder, UInt32(MDB_NOTLS), 0o644))
     try writingIn(environment) { transaction in
       try check(mdb_dbi_open(transaction, nil, UInt32(MDB_CREATE | MDB_INTEGERKEY), &records))

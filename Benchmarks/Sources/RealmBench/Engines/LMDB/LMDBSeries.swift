@@ -1,6 +1,6 @@
 import CLMDB
 
-/// A growing database of LMDB: the number in 8 bytes, then the word, by key.
+/// A growing database of LMDB. Each key has the number in 8 bytes, followed by the word.
 final class LMDBSeries: SeriesTable {
   private var environment: OpaquePointer?
   private var rows: MDB_dbi = 0

@@ -1,7 +1,7 @@
 import CLMDB
 
-/// Tasks by id: the owner's id in 8 bytes, the priority in one, then each text with its length before it. A second
-/// database holds the ids of each owner's Tasks.
+/// Tasks by id: the owner's id in 8 bytes, the priority in one, and then each text with its length before it. A second
+/// database has the ids of each owner's Tasks.
 extension LMDBEngine: TaskQuestions {
   func insertTasks(_ source: TaskSource) throws {
     try writing { transaction in

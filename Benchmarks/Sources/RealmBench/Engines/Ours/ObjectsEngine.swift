@@ -75,7 +75,7 @@ final class ObjectsEngine: Engine {
   /// Each thread has a realm of its own.
   func commitFromThreads(_ changes: [[ScoreChange]]) throws -> Committers.Times {
     let configuration = configuration
-    // The realm of this thread goes on with what the others committed.
+    // The realm of this thread has to see the commits of the other threads.
     defer { opened?.refresh() }
     return try Committers.run(changes) {
       let realm = try Realm(configuration: configuration)
@@ -146,7 +146,7 @@ final class ObjectsEngine: Engine {
 
   // MARK: - A pinned reader
 
-  /// A realm on a queue of its own keeps the version it read first.
+  /// Pins a realm on its own queue, which keeps the version that it reads first.
   func pin() throws {
     try queue.sync {
       let realm = try Realm(configuration: configuration, queue: queue)

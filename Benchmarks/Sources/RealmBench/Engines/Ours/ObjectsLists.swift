@@ -20,7 +20,7 @@ final class TextOwnerObject: Object {
   @Persisted var elements: List<String>
 }
 
-/// What lists of links hold.
+/// The class of the objects that lists of links contain.
 final class ItemObject: Object {
   @Persisted var number: Int
   @Persisted(originProperty: "elements") var owners: LinkingObjects<LinkOwnerObject>
@@ -178,7 +178,7 @@ final class ObjectsLists: ListFile {
 
   func delete(items: [Int], isTogether: Bool) throws -> Double {
     let realm = try realm()
-    // They may stand at other places since others were deleted.
+    // The items may have moved to other places after other items were deleted.
     let wanted = Set(items)
     let objects = Array(realm.objects(ItemObject.self)).filter { wanted.contains($0.number) }
     return try Measure.seconds {

@@ -1,7 +1,7 @@
 import Foundation
 import RealmSwift
 
-/// Classes that queries are asked of.
+/// The classes that are queried.
 final class MemberObject: Object {
   @Persisted(primaryKey: true) var id: Int64
   @Persisted(indexed: true) var name: String
@@ -125,7 +125,7 @@ final class ObjectsQueries: QueryFile {
     return answer
   }
 
-  /// Results list their rows only to hand out objects.
+  /// The result is nil, because results list their rows only to return objects.
   func list(ages: [Int64]) throws -> Int? { nil }
 
   func countNotes(tagged tag: String) throws -> Int {

@@ -18,7 +18,7 @@ extension ObjectsEngine: Questions {
   func count(ids: [Int64]) throws -> Int { try people().where { $0.id.in(ids) }.count }
   func count(ages: [Int64]) throws -> Int { try people().where { $0.age.in(ages) }.count }
 
-  /// Results are as long as they are: both ask for all.
+  /// Results have no limit, so both variants ask for all.
   func firstByAgeAndName(asksForAll: Bool) throws -> Answer {
     let sorted = try people().sorted(by: [SortDescriptor(keyPath: "age"), SortDescriptor(keyPath: "name")])
     var first = FirstByAgeAndName()

@@ -14,7 +14,7 @@ final class StorageEngine: Engine {
 
   private static let table = "Person"
 
-  /// Where the columns stand in the schema.
+  /// The positions of the columns in the schema.
   enum Position {
     static let id = 0
     static let name = 1
@@ -75,7 +75,7 @@ final class StorageEngine: Engine {
   func setScores(_ changes: ArraySlice<ScoreChange>) throws {
     try database.write(durability) { transaction in
       let table = try Self.people(in: transaction)
-      // Rows are found in the table as it was: a change of scores moves none.
+      // The rows are found in the table before the change. This works because a change of scores moves no row.
       let before = try table.reading()
       var rows: [UInt64] = []
       rows.reserveCapacity(changes.count)
@@ -84,7 +84,7 @@ final class StorageEngine: Engine {
     }
   }
 
-  /// Each thread commits by itself: the engine lets those of one process share a sync.
+  /// Each thread commits by itself. The engine lets the threads of a process share a sync.
   func commitFromThreads(_ changes: [[ScoreChange]]) throws -> Committers.Times {
     let engine = Committers.Shared(value: self)
     return try Committers.run(changes) { { try engine.value.setScores([$0][...]) } }
@@ -160,7 +160,7 @@ final class StorageEngine: Engine {
     try Self.people(in: database.snapshot()).forEachGroup { (group) throws(StorageError) in
       let ages = try group.integers(Position.age)
       let scores = try group.doubles(Position.score)
-      // In a variable that stays in a register, as in the loops of the others.
+      // The sum is in a local variable, so that it stays in a register like in the loops of the other engines.
       var sum = Answer()
       var row = 0
       while row < group.count {

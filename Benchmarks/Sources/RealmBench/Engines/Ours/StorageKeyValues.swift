@@ -53,7 +53,7 @@ final class StorageKeyValues: KeyValueFile {
 
   func count() throws -> Int { try database.snapshot().tree(Self.tree).count() }
 
-  /// As `Database.compact(path:)` does, which puts such a copy in the file's place.
+  /// Makes a compact copy like `Database.compact(path:)`, which then replaces the file with the copy.
   func compact(to folder: String) throws -> Bool {
     try database.snapshot().copy(to: folder + "/pairs.realm", encryptionKey: key)
     return true

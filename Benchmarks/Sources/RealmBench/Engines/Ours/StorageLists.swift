@@ -9,7 +9,7 @@ final class StorageLists: ListFile {
   private static let owners = "Owner"
   private static let items = "Item"
 
-  /// Where the columns of owners stand in the schema.
+  /// The positions of the owners' columns in the schema.
   private enum Position {
     static let number = 0
     static let name = 1
@@ -35,7 +35,7 @@ final class StorageLists: ListFile {
           try row.set(Position.name, name)
           try row.set(Position.elements, .list(elements))
         }
-        // Rows are looked for by it.
+        // The number of an owner is used as its row key later.
         guard row == UInt64(owner) else { throw BenchmarkError("owner \(owner) has row \(row)") }
       }
     }
@@ -237,7 +237,7 @@ final class StorageLists: ListFile {
 }
 
 extension Answer {
-  /// An element of a list.
+  /// Adds an element of a list.
   fileprivate mutating func add(_ value: Value) {
     switch value {
     case .int(let number): add(number)

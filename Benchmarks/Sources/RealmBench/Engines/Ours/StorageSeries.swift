@@ -1,6 +1,6 @@
 import RealmStorage
 
-/// A growing table of ours.
+/// A growing table of this project's storage engine.
 final class StorageSeries: SeriesTable {
   private let database: Database
   private static let table = "Row"

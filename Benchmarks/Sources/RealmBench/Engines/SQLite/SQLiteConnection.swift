@@ -7,7 +7,7 @@ final class SQLiteConnection {
   init(path: String, expecting count: Int) throws {
     let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
     guard status == SQLITE_OK else { throw BenchmarkError("SQLite can't open \(path): \(status)") }
-    // The cache holds the whole file: what would be measured else is the size of the cache.
+    // The cache has room for the whole file. With a smaller cache, the size of the cache would be measured.
     let cache = max(1 << 20, count / 2)
     try execute(
       """
@@ -25,7 +25,7 @@ final class SQLiteConnection {
     guard status == SQLITE_OK else { throw error(status, statements) }
   }
 
-  /// - Parameter isKept: it will be run many times.
+  /// - Parameter isKept: whether the statement will be run many times.
   func prepare(_ text: String, isKept: Bool = true) throws -> SQLiteStatement {
     var statement: OpaquePointer?
     let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
@@ -67,19 +67,19 @@ final class SQLiteStatement {
   func bind(_ parameter: Int32, _ number: Double) { sqlite3_bind_double(handle, parameter, number) }
   func bindNull(_ parameter: Int32) { sqlite3_bind_null(handle, parameter) }
 
-  /// The text stays where it is until the next `reset`.
+  /// Binds a text, which must stay at its address until the next `reset`.
   func bind(_ parameter: Int32, _ text: UnsafeBufferPointer<UInt8>) {
     text.withMemoryRebound(to: CChar.self) {
       _ = sqlite3_bind_text(handle, parameter, $0.baseAddress, Int32($0.count), nil)
     }
   }
 
-  /// The same of bytes.
+  /// Binds bytes, which must stay at their address until the next `reset`.
   func bindData(_ parameter: Int32, _ bytes: UnsafeRawBufferPointer) {
     sqlite3_bind_blob(handle, parameter, bytes.baseAddress, Int32(bytes.count), nil)
   }
 
-  /// Whether there is a row to read.
+  /// Runs the statement up to its next row. Returns whether there is a row.
   func step() throws -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -90,7 +90,7 @@ final class SQLiteStatement {
 
   func reset() { sqlite3_reset(handle) }
 
-  /// Runs a statement that answers nothing.
+  /// Runs a statement that returns no rows.
   func run() throws {
     defer { reset() }
     _ = try step()
@@ -100,13 +100,13 @@ final class SQLiteStatement {
   func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-  /// Valid until the next step.
+  /// The text of a column, which is valid until the next step.
   func text(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_text(handle, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// The same of bytes.
+  /// The bytes of a column, which are valid until the next step.
   func data(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))

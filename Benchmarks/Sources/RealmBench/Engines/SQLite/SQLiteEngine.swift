@@ -1,6 +1,6 @@
 import CSQLite
 
-/// SQLite through its C API: WAL, prepared statements, `synchronous=FULL`, and NORMAL for relaxed commits.
+/// SQLite through its C API, with WAL, prepared statements, `synchronous=FULL`, and NORMAL for relaxed commits.
 final class SQLiteEngine: Engine {
   private let path: String
   private let count: Int
@@ -58,7 +58,7 @@ final class SQLiteEngine: Engine {
     statement.bind(6, Int64(person.active ? 1 : 0))
     statement.bind(7, person.created)
     var (name, email, city) = (person.name, person.email, person.city)
-    // Bound where they lie: each outlives the step, so that SQLite need not copy it first.
+    // The texts are bound without a copy. Each of them outlives the step, so SQLite need not copy it first.
     try name.withUTF8 { name in
       try email.withUTF8 { email in
         try city.withUTF8 { city in
@@ -84,10 +84,10 @@ final class SQLiteEngine: Engine {
     didSet { connection.setSynchronous(promise == .durable ? "FULL" : "NORMAL") }
   }
 
-  /// 2,100 commits take the log past its first checkpoint twice: only then does it write over itself, instead of
-  /// growing, as in a program that has run for a while.
+  /// Makes 2,100 commits, which take the log past its first checkpoint twice. Only then does SQLite overwrite the log
+  /// instead of letting it grow, like in a program that has run for a while.
   ///
-  /// Each changes a score and the next changes it back, exactly: SQLite writes nothing where nothing changes.
+  /// Each commit changes a score, and the next one restores it exactly. SQLite writes nothing if nothing changes.
   func prepareSmallCommits() throws {
     let negate = try connection.prepare("UPDATE Person SET score = -score WHERE id = ?1")
     var random = SplitMix64(seed: 5)
@@ -100,7 +100,7 @@ final class SQLiteEngine: Engine {
 
   func setScores(_ changes: ArraySlice<ScoreChange>) throws {
     let statements = try prepared()
-    // One statement is a transaction by itself.
+    // A single statement is a transaction by itself.
     if changes.count > 1 { try statements.begin.run() }
     for change in changes {
       statements.setScore.bind(1, change.id)
@@ -133,7 +133,7 @@ final class SQLiteEngine: Engine {
     }
   }
 
-  /// As lists of ten thousand, which SQLite takes as JSON.
+  /// Passes lists of ten thousand ids, which SQLite takes as JSON.
   func lookUpTogether(_ ids: [Int64]) throws -> Answer? {
     try reading {
       let select = try connection.prepare(
@@ -221,7 +221,7 @@ final class SQLiteEngine: Engine {
 
   func pin() throws {
     let reader = try SQLiteConnection(path: path, expecting: count)
-    // A transaction reads from the moment of its first statement.
+    // A transaction reads the version at the time of its first statement.
     try reader.execute("BEGIN; SELECT id FROM Person LIMIT 1;")
     self.reader = reader
   }
@@ -247,7 +247,7 @@ final class SQLiteEngine: Engine {
   }
 
   func close() throws {
-    // Statements are finalized before their connection is closed, which then puts the log into the file.
+    // Statements are finalized before their connection is closed. Closing it moves the log into the file.
     statements = nil
     reader = nil
     try connection.close()

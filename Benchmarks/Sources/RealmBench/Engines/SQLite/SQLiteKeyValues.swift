@@ -1,10 +1,10 @@
 import CSQLite
 
-/// Keys and values in a table that is the index of its keys.
+/// Keys and values in a table that is stored in the index of its keys.
 final class SQLiteKeyValues: KeyValueFile {
   private let path: String
   private let connection: SQLiteConnection
-  /// As large a cache as for this many Persons: more than the file takes.
+  /// The number of Persons for which the cache is large enough. The cache is larger than the file.
   private static let expected = 8 << 20
 
   init(folder: String) throws {
@@ -34,7 +34,7 @@ final class SQLiteKeyValues: KeyValueFile {
   }
 
   func read(_ keys: [[UInt8]]) throws -> Answer {
-    // Of its own: many threads read at once.
+    // Each call has a connection of its own, because many threads read at once.
     let connection = try SQLiteConnection(path: path, expecting: Self.expected)
     return try connection.reading {
       let select = try connection.prepare("SELECT value FROM Pair WHERE key = ?1")

@@ -1,7 +1,8 @@
 import CSQLite
 
-/// Lists in SQLite as programs have them there: a table of elements by owner and position, a number with a fraction, so that
-/// there is one between any two. Elements that are items are indexed, as they are looked for when one is deleted.
+/// Lists in SQLite in the usual way of programs: a table of elements by owner and position. A position is a number with
+/// a fraction, so that there is a position between any two. Elements that are items are indexed, because they are
+/// looked up when an item is deleted.
 final class SQLiteLists: ListFile {
   private let lists: Lists
   private let connection: SQLiteConnection
@@ -136,7 +137,7 @@ final class SQLiteLists: ListFile {
     didSet { connection.setSynchronous(promise == .durable ? "FULL" : "NORMAL") }
   }
 
-  /// As those of the file of Persons: the log writes over itself afterwards.
+  /// Makes commits as `SQLiteEngine` does, so that the log overwrites itself afterwards.
   func prepareSmallCommits() throws {
     let negate = try connection.prepare("UPDATE Owner SET number = -1 - number WHERE id = ?1")
     var random = SplitMix64(seed: 5)

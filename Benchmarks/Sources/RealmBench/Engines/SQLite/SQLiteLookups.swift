@@ -1,6 +1,6 @@
 import CSQLite
 
-/// A set and a map in SQLite: a table each, by owner and text.
+/// A set and a map in SQLite. Each of them is a table by owner and text.
 final class SQLiteLookups: LookupFile {
   private let connection: SQLiteConnection
   private static let owner: Int64 = 1

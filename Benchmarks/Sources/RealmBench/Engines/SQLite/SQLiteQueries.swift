@@ -1,6 +1,7 @@
 import CSQLite
 
-/// Queries of SQLite. Lists of texts are a table of their own, by owner and position; tags are not indexed, owners of dogs are.
+/// Queries of SQLite. Lists of texts are in a table of their own, by owner and position. Tags are not indexed, and
+/// owners of dogs are.
 final class SQLiteQueries: QueryFile {
   private let connection: SQLiteConnection
 
@@ -37,7 +38,7 @@ final class SQLiteQueries: QueryFile {
       CREATE INDEX DogOwner ON Dog(owner);
       COMMIT;
       """)
-    // The planner knows which of two indexes leaves fewer rows.
+    // After this the planner knows which of two indexes leaves fewer rows.
     try connection.execute("ANALYZE")
   }
 
@@ -100,7 +101,7 @@ final class SQLiteQueries: QueryFile {
 
   // MARK: - Asking
 
-  /// Both ways of a range are one to SQLite.
+  /// Both forms of a range are the same for SQLite.
   func list(createdIn ranges: [ClosedRange<Int64>], asTwo: Bool) throws -> Answer {
     let condition = asTwo ? "created >= ?1 AND created <= ?2" : "created BETWEEN ?1 AND ?2"
     var answer = Answer()
@@ -116,7 +117,8 @@ final class SQLiteQueries: QueryFile {
     return answer
   }
 
-  /// LIKE uses no index that compares bytes: the names lie between the prefix and the text after all that begin with it.
+  /// LIKE does not use an index that compares bytes. So the query asks for names between the prefix and the text that
+  /// follows all names with this prefix.
   func list(namedFrom prefixes: [String]) throws -> Answer {
     var answer = Answer()
     try connection.reading {
@@ -166,7 +168,7 @@ final class SQLiteQueries: QueryFile {
     return count
   }
 
-  /// A tag may stand in a list twice. An `EXISTS` for each note takes longer.
+  /// A tag may occur twice in a list, so the query counts distinct notes. An `EXISTS` for each note takes longer.
   func countNotes(tagged tag: String) throws -> Int {
     var tag = tag
     return try tag.withUTF8 { tag in

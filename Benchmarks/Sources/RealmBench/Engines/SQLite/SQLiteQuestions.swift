@@ -9,7 +9,7 @@ extension SQLiteEngine: Questions {
     try count("SELECT count(*) FROM Person WHERE email = ?1", email)
   }
 
-  /// LIKE takes A to Z for a to z.
+  /// LIKE makes no difference between A to Z and a to z.
   func count(nameContaining part: String, ignoringCase: Bool) throws -> Int {
     ignoringCase
       ? try count("SELECT count(*) FROM Person WHERE name LIKE ?1", "%\(part)%")

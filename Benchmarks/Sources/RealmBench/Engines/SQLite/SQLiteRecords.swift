@@ -5,13 +5,13 @@ final class SQLiteRecords: RecordFile {
   private let path: String
   private let connection: SQLiteConnection
   private var update: SQLiteStatement?
-  /// In records: decides how large the cache is. 1 GiB has a million.
+  /// The number of records that decides the size of the cache. A file of a million records has 1 GiB.
   private static let expected = 2 << 20
 
   init(folder: String) throws {
     path = folder + "/records.sqlite"
     connection = try SQLiteConnection(path: path, expecting: Self.expected)
-    // Waits for the other process's commit instead of refusing.
+    // With this timeout SQLite waits for the other process's commit instead of failing.
     try connection.execute("PRAGMA busy_timeout = 10000")
     try connection.execute(
       "CREATE TABLE IF NOT EXISTS Record(id INTEGER PRIMARY KEY, number REAL NOT NULL, text TEXT NOT NULL)")
@@ -42,7 +42,7 @@ final class SQLiteRecords: RecordFile {
 
   func pin() throws -> () throws -> Void {
     let reader = try SQLiteConnection(path: path, expecting: Self.expected)
-    // A transaction reads from the moment of its first statement.
+    // A transaction reads the version at the time of its first statement.
     try reader.execute("BEGIN; SELECT id FROM Record LIMIT 1;")
     return {
       try reader.execute("COMMIT")

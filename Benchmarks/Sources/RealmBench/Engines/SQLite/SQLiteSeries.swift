@@ -1,11 +1,11 @@
 import CSQLite
 
-/// A growing table of SQLite. Numbers are the table's own keys; UUIDs are 16 bytes with an index, as a program has them that
+/// A growing table of SQLite. Numbers are the table's own keys. UUIDs are 16 bytes with an index, as in a program that
 /// declares such a primary key.
 final class SQLiteSeries: SeriesTable {
   private let connection: SQLiteConnection
   private var insert: SQLiteStatement?
-  /// As large a cache as for this many Persons: more than the file takes.
+  /// The number of Persons for which the cache is large enough. The cache is larger than the file.
   private static let expected = 4 << 20
 
   init(folder: String, keys: SeriesKeys) throws {

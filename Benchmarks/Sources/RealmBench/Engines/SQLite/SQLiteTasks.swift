@@ -1,4 +1,4 @@
-/// Tasks in a table, their tags in another; owners are indexed, as Tasks are looked for by them.
+/// Tasks in a table, with their tags in another one. Owners are indexed, because Tasks are looked up by their owners.
 enum TaskTables {
   static let definition = """
     CREATE TABLE Task(
