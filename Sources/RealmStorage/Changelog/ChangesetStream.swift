@@ -130,8 +130,8 @@ struct ChangesetStream {
       endRun()
       run = Run(path: path, first: id, left: left, right: right, last: id)
     }
-    // The values of a run are moved into the body when the run ends, because what comes before the run in the body is
-    // not written until then.
+    // The values of a run are moved into the body when the run ends, because the path, the ids and the count that come
+    // before them are not written until then.
     let start = body.count
     append(value)
     run?.values += body[start...]

@@ -2,9 +2,9 @@
 ///
 /// To find an element of a list in the file takes time in proportion to the list, except near its ends. All links of a
 /// cell to absent objects stand in one value. That is good enough for few changes, but many changes of one collection
-/// would take time in proportion to the square of their number. So a list is read into memory when 32 times as many
-/// elements were looked at as it has, and so are the waiting links of a set or a map if there are many. The waiting
-/// links are written to the file once, before anything else reads them.
+/// would take time in proportion to the square of their number. So a list is read into memory when more than 32 times
+/// as many elements were looked at as it has, and so are the waiting links of a set or a map if there are many. The
+/// waiting links are written to the file once, before anything else reads them.
 final class EditedCollections: OpenCells {
   private struct Cell: Hashable {
     var table: UInt32

@@ -291,7 +291,7 @@ struct SyncedList {
     }
   }
 
-  /// Hides an element, because the object that it links to is not in the file any more.
+  /// Hides an element, which becomes a link to an object that is not in the file.
   func hide(_ index: Int, _ target: UInt32, _ key: Value) throws(StorageError) {
     let (id, moved) = try table.elementIDs(at: index, ofList: place.position, row)
     let absent: Int

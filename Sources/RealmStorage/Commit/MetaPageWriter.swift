@@ -21,7 +21,8 @@ final class MetaPageWriter: Sendable {
   /// Notes that this process has recovered the file.
   func noteRecovery(_ stamp: RecoveryStamp) { recovery.withLock { $0 = stamp } }
 
-  /// - Parameter durable: the number of the version that the page names as durable.
+  /// - Parameter durable: the number of the version that the page names as durable. The disk must surely hold this
+  ///   version if it holds the page.
   func write(
     _ version: Version, on page: Int, durable: UInt64, isClean: Bool, _ context: WriterContext
   ) throws(StorageError) {

@@ -111,8 +111,8 @@ extension PageWriter {
 
   /// Starts to write the nodes to the disk, which works on them while they are noted and the meta page is made.
   func startWriting(_ written: WrittenNodes) {
-    // One call covers all pieces. The pages between them are on the disk already or wait for a sync too, and each call
-    // costs an exit of the virtual machine.
+    // One call covers all pieces. The pages between them are on the disk already or wait for a sync too, and in a
+    // virtual machine each call makes the machine exit to its host.
     guard let start = written.pieces.lazy.map(\.lowerBound).min() else { return }
     context.storage.startWriting(
       (written.end - start) * FilePlace.page, at: UInt64(start * FilePlace.page))

@@ -59,7 +59,7 @@ struct PageWriter: ~Copyable {
     try space.follow(base, fileLength: fileLength, held: context.held, holders: holders)
     space.settle(holders: holders)
     notePressure()
-    // If other transactions are always waiting, the writer is never idle, so the file has to grow here.
+    // If other commits are always in progress, the writer is never idle, so the file has to grow here.
     if hasGrown, !context.group.isIdle { growAhead() }
     if space.hasWaitingPages { context.held.strikeOffTheDead(atMostEvery: Self.strikeInterval) }
     context.group.beginLine()

@@ -107,7 +107,7 @@ struct Recovery {
     block.isDirty = !meta.isClean || outcome.rejectedPage
     // Page maps that were made before are not right any more.
     tables.ring.raiseEpoch()
-    // New readers do not get a version that must be written again before it is durable. If a handle opens the file
+    // A version that must be written again is not given to new readers until it is durable. If a handle opens the file
     // alone, the version is current at once, because others wait until that handle has finished.
     if !outcome.mustRewrite || block.current.number == 0 { block.current = current }
     guard !outcome.mustRewrite else { return }
@@ -159,8 +159,8 @@ struct Recovery {
     block.claim(for: storage.identity, boot: storage.boot, durable: durable)
   }
 
-  /// If others read a later version than the one to open, that version is lost. New readers get the one to open from
-  /// now on.
+  /// If the current version is later than the one to open, it is lost, although others may read it. New readers get the
+  /// one to open from now on.
   private func withdraw(_ version: Version, in tables: SharedTables) throws(StorageError) {
     let block = tables.block
     guard version.number < block.current.number else { return }

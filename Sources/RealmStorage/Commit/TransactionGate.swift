@@ -66,7 +66,7 @@ final class TransactionGate: Sendable {
 
   // MARK: - In and out
 
-  /// Enters the gate after the threads that already wait. Reports show how many threads wait.
+  /// Enters the gate, and waits for other threads if necessary. Reports show how many threads wait.
   func enter() {
     if state.tryEnter() { return }
     held.participants.setWaitingThreads(waiting.wrappingAdd(1, ordering: .relaxed).newValue, held.participant)
@@ -378,7 +378,7 @@ final class TransactionGate: Sendable {
     try didLock(&state)
   }
 
-  /// Takes the lock if that needs no waiting for other processes. Returns whether this handle holds the lock.
+  /// Takes the lock if that needs no waiting for other processes. Returns whether this handle has it and may keep it.
   private func takeLockIfFree(_ state: inout State) throws(StorageError) -> Bool {
     if try isLockHere(state) { return true }
     if state.isLocked { return false }
@@ -471,12 +471,12 @@ final class TransactionGate: Sendable {
   /// Writes again, as a new version, what no sync is known to have reached, and makes it durable (rule 5 of
   /// `Recovery`). Until then no new reader gets it.
   ///
-  /// The new pages are behind the end of the file. A meta page that vouches for itself may come back after a power
-  /// loss. What it names may have been written again twice since, so that nobody holds its pages any more.
+  /// The new pages are behind the end of the file, because a meta page that vouches for itself may come back after a
+  /// power loss. What it names may have been written again twice since, so that nobody holds its pages any more.
   ///
-  /// This is for a writer that finds a sync that was begun and whose outcome was never noted. If nobody saw an error of
-  /// that sync, the cache holds nodes that the disk does not. The system reports an error that nobody saw at the next
-  /// sync, so the versions that others have pinned expire only if there was an error.
+  /// This is for a writer that finds a sync that was begun and whose outcome was never noted. It may have failed, and
+  /// nobody may have seen the error; the cache then holds nodes that the disk lacks. The system reports such an error
+  /// at the next sync, so the versions that others have pinned expire only if there was an error.
   private func finish(_ found: Recovery.Recovered, _ state: inout State) throws(StorageError) {
     guard let durable = found.rewritesAfter else { return }
     state.isRewriting = true

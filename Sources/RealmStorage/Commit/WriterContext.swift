@@ -77,7 +77,7 @@ struct NamedLimit: ~Copyable, Sendable {
   /// The next transaction gives this version up.
   let excess = Atomic<UInt64>(0)
 
-  /// - Parameter bytes: the limit; nil for the size of the newest version, and for at least 64 MiB.
+  /// - Parameter bytes: the limit; nil for the size of the newest version, but at least 64 MiB.
   init(_ bytes: Int?) { self.bytes = bytes }
 
   func bytes(beside live: Int) -> Int { bytes ?? max(Self.least, live) }

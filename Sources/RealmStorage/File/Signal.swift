@@ -4,8 +4,8 @@ import Synchronization
 /// A signal that threads wait for. Each time it is raised, one waiting thread continues, or all of them.
 ///
 /// It consists of a number that counts up, and its address. The system puts a thread to sleep only if the number still
-/// has the value that the thread has seen (futex(2); os_sync_wait_on_address(3)). So, other than with a condition, a
-/// woken thread needs no lock that the thread that wakes it may still hold, and one call wakes all.
+/// has the value that the thread has seen (futex(2); os_sync_wait_on_address(3)). So, unlike with a condition, a woken
+/// thread needs no lock that the thread that wakes it may still hold, and one call wakes all.
 package final class Signal: @unchecked Sendable {
   // Sendable: all accesses to the number are atomic.
   private let number: UnsafeMutablePointer<Atomic<UInt32>>

@@ -32,8 +32,8 @@ package protocol Storage: AnyObject, Sendable, ByteSource {
   var mapping: Mapping { get }
   /// The boot of the machine in which the storage was opened.
   var boot: BootID { get }
-  /// Memory that all participants share that have the file open in this boot; nil if nothing can be written beside the
-  /// file.
+  /// Memory that is shared by all participants that have the file open in this boot; nil if nothing can be written
+  /// beside the file.
   var control: SharedMemory? { get }
 
   /// The pipe that wakes other threads and processes; nil if these have to look for new commits now and then.
@@ -67,7 +67,7 @@ package protocol Storage: AnyObject, Sendable, ByteSource {
   /// Takes a lock. Returns false if another open file holds it and `waits` is false.
   func lock(_ lock: StorageLock, waits: Bool) throws(StorageError) -> Bool
   func unlock(_ lock: StorageLock)
-  /// True if the shared memory is the one that a process finds that opens the file now.
+  /// True if a process that opens the file now finds the same shared memory.
   var isControlInPlace: Bool { get }
   /// True if the path leads to the open file.
   var isFileInPlace: Bool { get }

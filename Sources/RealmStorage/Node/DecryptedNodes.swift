@@ -9,7 +9,8 @@ import Synchronization
 /// 1. Readers announce themselves in one of two counters, by the current phase, before they look at a bit.
 /// 2. To forget a chunk, its bits are cleared first. Its memory is given back after each counter was seen at zero since
 ///    then. Phases change so that each counter falls to zero while new readers use the other.
-/// 3. To fill a chunk takes it off the list of chunks to be forgotten, before unsealing and again when the bit is set.
+/// 3. A chunk that is filled is taken off the list of chunks to be forgotten, before unsealing and again when the bit
+///    is set.
 package final class DecryptedNodes: Sendable {
   static let chunk = 64 * 1024
 
@@ -129,8 +130,8 @@ package final class DecryptedNodes: Sendable {
   /// The number of bytes of memory that the content takes.
   var residentBytes: Int { state.withLock { $0.residentCount * Self.chunk } }
 
-  /// Must be called once for each filling. After two calls the phase would be the same as before, and one counter would
-  /// never be zero.
+  /// Must be called only once for each filling. After two calls the phase would be the same as before, and one counter
+  /// would never be zero.
   private func advance(_ state: inout State) {
     guard state.leavingCount > 0 else { return }
     let counters: [(isFree: Bool, seen: Condition, otherSeen: Condition)] = [

@@ -1,6 +1,6 @@
 import CRealmSodium
 
-/// Seals the nodes and meta pages of an encrypted file. No other folder sees ciphertext.
+/// Seals the nodes and meta pages of an encrypted file. The folders that build on this one see no ciphertext.
 ///
 /// A sealed node is a nonce of 24 bytes and the ciphertext; its tag is in the parent's ref. The associated data binds
 /// the file, the place and the birth, so that no node can be swapped, moved or replayed. The nonce is random for each

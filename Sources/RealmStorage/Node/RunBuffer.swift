@@ -1,7 +1,5 @@
 /// The bytes of whole pages that a commit is about to write, with its nodes packed into them.
 ///
-/// The bytes of whole pages that a commit is about to write, with its nodes packed into them.
-///
 /// If a run is large and filled in order, a window moves through its pages. The pages behind the window are written,
 /// and their memory is used for the next pages. Some nodes at the end of the run are placed before their turn; the
 /// pages of these nodes have memory of their own.

@@ -166,7 +166,7 @@ package struct Mover {
     movedSinceGrowth += min(walk.bytes, Int.max - movedSinceGrowth)
     position = walk.position
     guard position.isEmpty else { return }
-    // A whole round moved nothing. All nodes in the chosen stretches have been moved, are held by pins, or lie
+    // If a whole round moved nothing, all nodes in the chosen stretches have been moved, are held by pins, or lie
     // elsewhere than it seems.
     if movedInRound > 0 {
       emptyRounds = 0

@@ -51,9 +51,9 @@ extension PageMap {
 
   /// Chooses the stretches to empty, of `size` pages each. Returns false if nothing is worth emptying.
   ///
-  /// At the end of the file it chooses as much as long holes elsewhere take up, down to the place where the file should
-  /// end. While long holes are few, it also chooses thinly used stretches, because they become such holes when they are
-  /// emptied.
+  /// At the end of the file it chooses the stretches whose nodes find room in long holes elsewhere, down to the place
+  /// where the file should end. While long holes are few, it also chooses thinly used stretches, because they become
+  /// such holes when they are emptied.
   ///
   /// Nodes born in version `pinned` or before stay where they are, because a pin keeps their pages anyway. A hole is
   /// long if it has at least `run` pages.

@@ -32,8 +32,8 @@ package struct SpaceWalk {
   }
 
   /// Notes what an older version reaches besides. It must be called for the older versions in order, from the newest of
-  /// them to the oldest. `next` is the version walked before this one. Nodes that it does not share with this one were
-  /// freed by then at the latest.
+  /// them to the oldest. `next` is the version walked before this one. Nodes of this version that `next` does not reach
+  /// were freed by `next` at the latest.
   package mutating func walkOlder(
     _ root: Ref, next: UInt64, holders: [UInt64], access: borrowing NodeAccess
   ) throws(StorageError) {

@@ -48,7 +48,7 @@ package struct KeyedBranch: ~Escapable, BitwiseCopyable {
     return child
   }
 
-  /// A walk prefetches so far ahead that memory is busy, and so near that the nodes are still in the cache when read.
+  /// How many children ahead a walk prefetches: enough to keep memory busy, few enough to stay in the cache until read.
   private static let walkAhead = 3
   private static let headBytes = 512
 

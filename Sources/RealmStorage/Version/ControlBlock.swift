@@ -5,14 +5,14 @@
 /// block is never needed to read the file, with one exception: after a failed sync it alone knows which version the
 /// disk surely holds.
 ///
-/// The table says who writes which word, and under which lock. *writer* and *control* are locks of the file, which one
-/// handle has at most. *Leader*: the one thread that takes commits to the disk, or a thread inside the gate of
-/// transactions while no commit is in progress. *Opener*: the handle that opens the file first in this boot. It holds
-/// *control* and *writer*, but if it may only read, it writes all words under *control*. *Recovery* holds *writer*.
-/// Readers take no lock.
+/// The table says who writes which word, and under which lock. *writer* and *control* are locks of files; at most one
+/// handle holds each. *Leader*: the one thread that takes commits to the disk, or a thread inside the gate of
+/// transactions while no commit is in progress. *Opener*: a handle that opens the file while no other handle has it
+/// open. It holds *control* and *writer*, but if it may only read, it writes all words under *control* alone.
+/// *Recovery* holds *writer*. Readers take no lock.
 ///
 ///     word            written by                                            under
-///     boot … layout   opener                                                control; layout is 0 before, and written last
+///     boot … layout   opener, if the block is of another boot or file       control; layout is 0 before, and written last
 ///     current         leader, when a version is as sure as was asked        writer
 ///                     recovery; 0 while a handle that is alone recovers     writer
 ///     durable         leader, behind a sync; recovery                       writer; with its page, in one word
@@ -98,6 +98,8 @@ package struct ControlBlock: Sendable {
   }
 
   /// Takes over what a library of the last draft left in this boot, because it may say that a sync has failed.
+  ///
+  /// - Precondition: nobody has the file open, and the caller holds the lock *control*.
   func adoptLastDraft() {
     if memory[word: Word.layout] == ControlPlace.layoutOfLastDraft {
       memory[word: Word.layout] = ControlPlace.layout
@@ -190,7 +192,7 @@ package struct ControlBlock: Sendable {
   func isExpired(_ version: UInt64, seen: UInt64) -> Bool {
     let failures = failures
     if failures == seen { return false }
-    // A version is not believed if the failures since then are not remembered.
+    // A version is not believed if not all failures since then are remembered.
     guard failures > seen, failures - seen <= Self.rememberedFailures else { return true }
     return (seen..<failures).contains { isLost(version, in: $0) }
   }

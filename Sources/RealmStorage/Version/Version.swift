@@ -1,7 +1,7 @@
 /// One committed state of the database: what a reader starts from.
 package struct Version: Sendable, Equatable {
-  /// The number of the version, which grows with every commit. A number that a meta page names as given never means
-  /// anything else.
+  /// The number of the version, which grows with every commit. Numbers up to the `greatest` of a meta page are never
+  /// given again.
   package var number: UInt64
   /// The ref of the root, which vouches for all that the version reaches; null if the version is empty.
   package var root: Ref

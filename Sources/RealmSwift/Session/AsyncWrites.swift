@@ -96,7 +96,7 @@ final class AsyncWrites {
     return waiter
   }
 
-  /// Asks for the writer's lock if a transaction waits for it. Otherwise makes the commits durable that wait for that.
+  /// Asks for the writer's lock if a transaction waits for it. If none waits, makes the commits in `grouped` durable.
   private func ask(_ session: RealmSession) {
     // A request that has given way many times pauses. The lock is asked for again at once, because code runs here now.
     if let pausing = request, pausing.isPausing {
@@ -130,8 +130,8 @@ final class AsyncWrites {
 
   /// Called when the lock is available or can't be had.
   private func serve(_ session: RealmSession, _ request: WriterRequest) {
-    // If the first check fails, another transaction has taken the lock or is about to. If the second one fails, the lock
-    // was given back and will come again.
+    // If the first guard fails, another transaction has taken the lock or is about to. If the second guard fails, the
+    // lock was given back and will come again.
     guard self.request === request, !isTurnGiven else { return }
     guard request.isAnswered else { return ask(session) }
     waiters.removeAll { !$0.isWaiting }
@@ -225,7 +225,7 @@ final class AsyncWrites {
     return id
   }
 
-  /// Makes all commits durable that wait for that.
+  /// Makes the commits in `grouped` durable.
   private func flush(_ session: RealmSession) {
     if grouped.isEmpty { return }
     let life = session.life

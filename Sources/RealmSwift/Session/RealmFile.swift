@@ -43,8 +43,8 @@ final class RealmFile: Sendable {
       inbox = session.inbox
     }
 
-    /// A life that keeps the session; nil if the session is ending. The count of holders tells this. The session itself
-    /// is not touched, because its last holder ends it, and takes the lock for that.
+    /// A life that keeps the session; nil if the session is ending. The count of holders tells whether it is. An ending
+    /// session is not touched: its last holder ends it, and takes the lock for that.
     var life: SessionLife? {
       guard holders.tryToAdd() else { return nil }
       let life = session.counted.life
@@ -320,7 +320,7 @@ final class RealmFile: Sendable {
   /// Tells the other sessions that there is a newer version. They move to it when their thread, queue or actor runs the
   /// call. Sessions of threads that can't be called stay at their version.
   ///
-  /// - Parameter session: the session that has committed; nil if another process has, or if one now refreshes itself.
+  /// - Parameter session: the session that has committed; nil for a commit of another process or the sync, or for none.
   func didCommit(_ session: RealmSession?) {
     watching.withLock { $0 }?.didCommit()
     if session != nil { sync?.didCommit() }

@@ -97,7 +97,7 @@ struct IndexPlan {
   }
 
   /// The part for one condition; nil if no index answers it. The column's values may compare with a constant of another
-  /// type too, so conditions with such constants are left to the scan.
+  /// type too. Tests whether a value equals such a constant, and all tests of strings with one, are left to the scan.
   private static func part(_ condition: Predicate, _ schema: TableSchema) -> Part? {
     guard let path = condition.path, path.links.isEmpty else { return nil }
     let column = schema.columns[path.column]

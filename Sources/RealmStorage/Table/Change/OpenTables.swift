@@ -24,8 +24,8 @@ final class OpenTables {
   @exclusivity(unchecked) var replay: ChangeReplay?
   /// The embedded rows that lost a link to them in the present change, by the id of their table.
   @exclusivity(unchecked) private var orphans: [UInt32: [UInt64]] = [:]
-  /// New rows to which absent links may lead. These links are resolved later, because a row is being made or
-  /// `gatheringRows` runs.
+  /// Rows that are new or have got another primary key, and to which absent links may lead. These links are resolved
+  /// later, because a row is being made or `gatheringRows` runs.
   @exclusivity(unchecked) var rowsToResolve: [(table: TableWriter, row: UInt64, key: Value)] = []
   /// The number of `gatheringRows` calls that are running. Until the last of them ends, absent links to new rows are
   /// not resolved.

@@ -214,7 +214,7 @@ extension TableWriter {
     if !tables.rowsToResolve.isEmpty { try tables.resolveRows() }
   }
 
-  /// Resolves the absent links to a row, after the row has got another primary key: they become ordinary links. If
+  /// Resolves the absent links to a row that is new or has got another primary key: they become ordinary links. If
   /// links are waiting (`OpenTables.areLinksWaiting`), this is done later.
   func resolveAbsentLinks(to row: UInt64, withPrimaryKey key: Value) throws(StorageError) {
     guard !isReplaying else { return }

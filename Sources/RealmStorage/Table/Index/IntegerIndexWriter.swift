@@ -7,9 +7,9 @@ final class IntegerIndexWriter {
   /// number has to be looked up there.
   @exclusivity(unchecked) private var numbers = NumberSet()
   @exclusivity(unchecked) private var isComplete: Bool
-  /// True if the tree was empty when the transaction began, and `parts` were not joined since, as for a reader. Then
-  /// entries that take too much memory become a tree of their own in `parts`. This is done only while all numbers are
-  /// in `numbers` as bits, so that none has to be looked up in the parts.
+  /// True if the tree was empty when the transaction began, and `parts` were not joined since, as they are when the
+  /// index is read. Then entries that take too much memory become a tree of their own in `parts`. This is done only
+  /// while all numbers are in `numbers` as bits, so that none has to be looked up in the parts.
   @exclusivity(unchecked) private var fills: Bool
   @exclusivity(unchecked) private var parts = IndexParts()
 

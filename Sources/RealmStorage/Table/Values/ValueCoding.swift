@@ -14,7 +14,7 @@ package enum ValueCoding {
 
   // MARK: - Writing
 
-  /// - Precondition: the value is not null, a list or a map.
+  /// - Precondition: the value is neither null nor a list or map.
   static func append(_ value: Value, to bytes: inout [UInt8]) {
     switch value {
     case .null, .list, .map: break
