@@ -264,7 +264,9 @@ package final class SyncedFile: ConnectionMember, @unchecked Sendable {
     do throws(StorageError) {
       let snapshot = try database.snapshot()
       let pending = try snapshot.firstPendingSequence()
-      for call in waits.takeUploads(before: pending) { call(nil) }
+      let calls = waits.takeUploads(before: pending)
+      // Whoever waited for the uploads may ask for the progress at once, and then has to find it complete.
+      defer { for call in calls { call(nil) } }
       if try upload.update(snapshot) { tellFigures() }
     } catch {
       for call in waits.takeUploads(before: .max) { call(.failed(.storage(error))) }

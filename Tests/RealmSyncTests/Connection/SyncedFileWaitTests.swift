@@ -56,6 +56,21 @@ import Testing
     }
   }
 
+  @Test func `whoever waited for uploads finds their figures complete`() throws {
+    try Self.pair { world, one, _ in
+      try one.write(1)
+      try one.settle()
+      let last = Outcomes<FileNotes.Note?>()
+      one.core.whenUploaded { [notes = one.notes] _ in last.add(notes.uploads.last) }
+      try world.until("the outcome") { !last.all.isEmpty }
+      guard case .uploaded(let done, let total)? = last.all.first ?? nil else {
+        Issue.record("\(last.all)")
+        return
+      }
+      #expect(total > 0 && done == total)
+    }
+  }
+
   @Test func `the figures of uploads count all bytes in the end`() throws {
     try Self.pair { world, one, _ in
       one.core.stop()
