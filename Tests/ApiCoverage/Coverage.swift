@@ -55,7 +55,7 @@ struct Coverage {
     return finding(lacks.min { $0.count < $1.count } ?? [])
   }
 
-  /// What the declaration that lacks the least lacks.
+  /// The parts that are missing in the declaration that comes nearest.
   private static func lacks(
     _ row: SurfaceRow, _ symbols: [SymbolGraph.Symbol], _ declarations: Declarations
   ) -> [String] {

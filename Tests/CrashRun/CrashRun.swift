@@ -94,7 +94,7 @@ struct CrashRun {
     }
   }
 
-  /// What the oracle knows: all contents that a version may have, and which of them were acknowledged.
+  /// The oracle's knowledge: all contents that a version may have, and which of them were acknowledged.
   private struct History {
     /// The index of each content in `known`, by its fingerprint. The indexes are in the order in which the contents
     /// were made.

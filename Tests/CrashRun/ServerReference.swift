@@ -4,7 +4,7 @@ import RealmSync
 import RealmSyncSupport
 import RealmTestSupport
 
-/// What a server that does not crash makes of the log, at any version.
+/// The state that a server without crashes makes of the log, at any version.
 ///
 /// A crash loses the log, except for what the server's file has integrated. The reference keeps all entries, also those
 /// that may be lost. It integrates permanently only what a file is known to have durably.

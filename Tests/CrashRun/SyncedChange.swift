@@ -2,7 +2,7 @@ import RealmStorage
 import RealmSyncSupport
 import RealmTestSupport
 
-/// What one transaction of a program does to a client's file and to its twin.
+/// The changes that one transaction of a program makes in a client's file and in its twin.
 struct SyncedChange {
   private let seed: UInt64
   private let time: UInt64

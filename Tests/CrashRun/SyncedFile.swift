@@ -4,7 +4,7 @@ import RealmSyncClient
 import RealmSyncSupport
 import RealmTestSupport
 
-/// What a client's file would be without faults: a file in memory, with a session that is told the same.
+/// A twin of a client's file that has no faults: a file in memory, with a session that is told the same.
 final class Twin {
   private let storage: MemoryStorage
   let database: Database
@@ -32,7 +32,7 @@ final class Twin {
   func fingerprint() throws -> UInt64 { try SyncedContent.fingerprint(of: database.snapshot()) }
 }
 
-/// What a client's file may hold: all contents whose commit has begun, and which of them were acknowledged.
+/// The contents that a client's file may have: all contents whose commit has begun, and which of them were acknowledged.
 struct SyncedHistory {
   private struct Known {
     var fingerprint: UInt64
@@ -91,7 +91,7 @@ struct SyncedHistory {
 
 /// The file of a client that crashes, with its server, which does not crash, and another client of that server.
 ///
-/// What opens is compared with three things: a twin, which did the same in memory; the server, whose objects at the
+/// The file that opens is compared with three things: a twin, which did the same in memory; the server, whose objects at the
 /// file's version the file must have without its pending changes; and what the server was told, which must be decided
 /// or pending in the file.
 final class SyncedFile: CrashedFile {

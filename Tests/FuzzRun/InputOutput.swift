@@ -39,7 +39,7 @@ struct InputOutput {
   }
 }
 
-/// What a fault may lead to.
+/// The outcomes that a fault may have.
 private struct Expectation {
   let fault: Fault
   let calls: FaultyCalls

@@ -53,7 +53,7 @@ struct Objects {
   }
 }
 
-/// What was changed in a file.
+/// A damage that is done to a file.
 enum Damage {
   case flip(offset: Int, by: UInt8)
   case truncation(length: Int)

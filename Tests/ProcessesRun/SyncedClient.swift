@@ -55,7 +55,7 @@ enum SyncedOrder {
   }
 }
 
-/// What a client's session did with an order. Another process sends it as lines, the last of which is a full stop.
+/// The answer of a client's session to an order. Another process sends it as lines, the last of which is a full stop.
 struct SyncedAnswer {
   private(set) var frames: [[UInt8]] = []
   /// The number of steps that were applied.

@@ -7,7 +7,7 @@ struct FuzzRun {
   let options: FuzzOptions
   let command: [String]
 
-  /// What a worker has reported.
+  /// The report of a worker.
   private struct Report {
     /// The number of the execution that the worker is at, or of the first execution of its batch.
     var place = 0

@@ -65,17 +65,15 @@ final class ToolProcess {
     return false
   }
 
-  /// Stops the tool (`SIGSTOP`) as soon as a condition holds. The tool must not end before.
-  func hold(when condition: () throws -> Bool) throws {
+  /// Stops the tool (`SIGSTOP`) as soon as a condition holds. Returns false if the tool ends before.
+  func hold(when condition: () -> Bool) -> Bool {
     while process.isRunning {
-      guard try condition() else { continue }
+      guard condition() else { continue }
       send(SIGSTOP)
-      return
+      return true
     }
-    throw Ended()
+    return false
   }
-
-  struct Ended: Error {}
 
   func send(_ signal: CInt) { kill(process.processIdentifier, signal) }
 

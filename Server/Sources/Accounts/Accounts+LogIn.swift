@@ -1,7 +1,7 @@
 import Foundation
 import RealmSwift
 
-/// What a client has proved at a log-in.
+/// The identity that a client has proved at a log-in.
 enum Proof: Sendable {
   case nothing
   /// The password of the account with an e-mail address. The password has this hash.

@@ -16,7 +16,7 @@ struct FrontParts: Sendable {
   let unfinished: UnfinishedBytes
 }
 
-/// What the handlers of one connection know of it.
+/// The facts about one connection that its handlers share.
 struct Connection: Sendable {
   let peer: IPAddress?
   let parts: FrontParts
@@ -84,7 +84,7 @@ extension FrontParts {
     limits.maxHeaderFieldSize = settings.limits.maximumHeaderBytes
     limits.maxHeaderListSize = settings.limits.maximumHeaderBytes
     limits.maxHeaderFieldCount = settings.limits.maximumHeaders
-    // What a client sends behind the handshake of a WebSocket before it has the answer is left to the WebSocket.
+    // Bytes that a client sends behind the handshake of a WebSocket, before it has the answer, are left to the WebSocket.
     let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
     let codec = HTTPCodec(
       watch: ByteWatch(), encoder: HTTPResponseEncoder(), decoder: ByteToMessageHandler(decoder))

@@ -194,7 +194,7 @@ final class SocketChannel: ChannelDuplexHandler {
     state = .closing
     connection.logger.debug("A WebSocket is closed.", metadata: ["status": "\(code)"])
     let written = context.eventLoop.makePromise(of: Void.self)
-    // What was sent before may take long, so the time runs only for the answer.
+    // Bytes that were sent before may take long, so the time runs only for the answer.
     written.futureResult.assumeIsolated().whenComplete { _ in self.limitClosing() }
     context.writeAndFlush(Self.wrapOutboundOut(FrameWriter(.server).close(code, reason)), promise: written)
     deliver()

@@ -52,7 +52,7 @@ public final class AppWorker: Sendable {
 
   private static let mostRevocations = 1000
 
-  /// What the monitor tells of an app.
+  /// The facts about an app that the monitor shows.
   public struct Health: Sendable {
     public var figures: SyncAppFigures?
     public var problem: String?
@@ -263,7 +263,7 @@ public final class AppWorker: Sendable {
     let now = clock()
     state.withLock { state in
       for (connection, socket) in state.sockets where socket.end <= now {
-        // What is still to be sent goes out before the close, and nobody waits for it.
+        // Messages that are not sent yet go out before the close, and no thread waits for them.
         state.app.disconnect(connection)
         state.sockets[connection] = nil
         socket.connection = nil
@@ -387,7 +387,7 @@ public final class AppWorker: Sendable {
     trimTimer.cancel()
     await withCheckedContinuation { continuation in
       queue.async { [self] in
-        // What comes meanwhile is not taken in, so that this ends.
+        // Messages that arrive meanwhile are not read, so that this ends.
         let waiting = userTurns.withLock { $0.queue.count }
         for _ in 0..<waiting { _ = takeTurn() }
         run()

@@ -3,7 +3,7 @@ import RealmServer
 import RealmStorage
 
 extension DataFolder {
-  /// What a check has found, as a text for people.
+  /// The findings of a check, as a text for people.
   public struct Finding: Sendable {
     public let text: String
     public let isGood: Bool

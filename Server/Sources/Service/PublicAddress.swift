@@ -1,6 +1,6 @@
 /// Checks the address that devices are told in place of the one that they asked.
 enum PublicAddress {
-  /// What is wrong with an address; nil if devices can use it: it is `http://` or `https://`, a host, and perhaps a
+  /// The problem with an address; nil if devices can use it: it is `http://` or `https://`, a host, and perhaps a
   /// port.
   static func problem(of text: String) -> String? {
     guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),

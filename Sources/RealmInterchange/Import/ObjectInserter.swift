@@ -17,7 +17,7 @@ package final class ObjectInserter {
     let column: Int
   }
 
-  /// What the inserter does with an object if another one has its primary key.
+  /// The way in which the inserter treats an object whose primary key another object has.
   package enum Duplicates: Sendable { case areProblems, replace }
 
   private final class OpenTable {

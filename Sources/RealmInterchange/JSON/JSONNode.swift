@@ -59,7 +59,7 @@ package struct JSONMember: Sendable {
 
 /// An error in a text that should be JSON.
 package struct JSONSyntaxError: Error {
-  /// What was expected at the place: "a comma or a closing brace".
+  /// The text that was expected at the place, such as "a comma or a closing brace".
   package var missing: String
   /// The number of bytes before the place.
   package var offset: Int

@@ -13,7 +13,7 @@ public final class SyncApp {
     let number: UInt64
   }
 
-  /// What the caller has to do with a connection.
+  /// An action that the caller has to take on a connection.
   public enum Action: Sendable, Equatable {
     /// The caller sends a message. When the message has left the machine, the caller calls `noteSent`.
     case send(Message, to: Connection)

@@ -59,7 +59,7 @@ public struct SyncAppProblem: Error, Sendable, Equatable, CustomStringConvertibl
   /// The class and the right that the problem concerns; nil if it concerns the whole app.
   public let table: String?
   public let right: String?
-  /// What is wrong, and what to do.
+  /// A text that says what is wrong with the setting, and how to correct it.
   public let text: String
 
   public var description: String {
@@ -69,7 +69,7 @@ public struct SyncAppProblem: Error, Sendable, Equatable, CustomStringConvertibl
 }
 
 extension SyncAppSettings {
-  /// What is wrong with a predicate; nil if rights may use it.
+  /// The problem with a predicate; nil if rights may use it.
   ///
   /// - Parameters:
   ///   - fields: the properties of the class that the predicate may use.

@@ -35,14 +35,14 @@ package struct FieldFilter: Sendable, Equatable {
   package enum Subject: Sendable, Hashable {
     /// A field of the object.
     case field(String)
-    /// What the server knows of the user that asks; see `Asking.values(ofUser:)`.
+    /// The values of the user that asks, as the server knows them; see `Asking.values(ofUser:)`.
     case user(String)
   }
 
   /// The thing that the subject is compared with.
   package enum Operand: Sendable, Equatable {
     case value(Value)
-    /// What the server knows of the user that asks; see `Asking.values(ofUser:)`.
+    /// The values of the user that asks, as the server knows them; see `Asking.values(ofUser:)`.
     case user(String)
     /// The partition of the replica that asks; null for a replica without a partition.
     case partition
@@ -80,7 +80,7 @@ package struct FieldFilter: Sendable, Equatable {
   package struct Asking: Sendable, Equatable {
     package var user: String
     package var partition: Value?
-    /// What the server knows of the user, by names such as `roles` and `custom_data.team`. A name may have several
+    /// The values of the user that the server knows, by names such as `roles` and `custom_data.team`. A name may have several
     /// values.
     package var data: [String: [Value]]
 

@@ -53,7 +53,7 @@ extension SyncServer {
   /// Appends an entry to the log that removes the history which no replica needs. Replicas that are not connected, and
   /// were not connected within a time, do not count. They are retired if they need the removed part.
   ///
-  /// What a client needs is known from the beginning of its session. So a client that stays connected for long holds up
+  /// The log entries that a client needs are known from the beginning of its session. So a client that stays connected for long holds up
   /// the removal. The user of this class has to end sessions once in a while.
   ///
   /// The oldest part of the history is removed too if the history has more bytes than it may have. Replicas that need

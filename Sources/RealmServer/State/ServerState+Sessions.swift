@@ -222,7 +222,7 @@ extension ServerState {
     return try store.hash(of: sequence, replica: replica.ordinal)
   }
 
-  /// What a replica that is reset is told of its changesets: those that are decided, and what was refused.
+  /// The changesets of a replica that is reset which are decided, and its changes that were refused.
   ///
   /// - Precondition: the replica is retired, so that no upload of it is accepted any more.
   package func recovery(

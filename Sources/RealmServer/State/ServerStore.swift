@@ -347,7 +347,7 @@ package struct ServerStore {
     for key in gone { try tree.removeValue(for: key) }
   }
 
-  /// What the server knows of a replica's sessions. It is not derived from the log.
+  /// The server's record of a replica's sessions. It is not derived from the log.
   struct Session {
     /// The session number that the replica named last, and the one that was offered to it last.
     var confirmed: UInt64

@@ -111,7 +111,7 @@ package struct ChangesetSearch {
   }
 }
 
-/// What a synced file stores beside its changesets.
+/// The state that a synced file stores beside its changesets.
 package struct ChangelogState: Sendable, Equatable {
   /// The sequence of the next changeset. The first one is 1.
   package var nextSequence: UInt64 = 1

@@ -80,7 +80,7 @@ final class CommitGroup: Sendable {
   /// other. So one call wakes all threads of a version, and most often no other threads.
   private let signals = [Signal(), Signal()]
 
-  /// What the next transaction builds on, if a commit is in progress.
+  /// The version that the next transaction builds on, if a commit is in progress.
   enum Newest {
     case sealed(root: Ref, Pending)
     case written(Version, Pending?)

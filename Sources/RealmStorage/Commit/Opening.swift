@@ -1,4 +1,4 @@
-/// What happens when a database is opened. The handle that opens it first recovers the file and makes the shared
+/// The steps of opening a database. The handle that opens it first recovers the file and makes the shared
 /// tables; later handles find them.
 ///
 /// All of this runs under the control lock, so that counting the participants and becoming one of them is one step.

@@ -175,7 +175,7 @@ struct TrackedSpace: ~Copyable {
       let isKnown = map?.release(
         unit: Int(ref.unit), units: store.units(ofLength: ref.length), freed: version.number, holders: holders
       )
-      // What other processes wrote into the ring was wrong. The next transaction walks the file.
+      // The ring has wrong entries of other processes. The next transaction walks the file.
       if isKnown == false { map = nil }
     }
     self.version = version.number

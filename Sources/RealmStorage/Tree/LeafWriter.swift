@@ -63,7 +63,7 @@ struct LeafWriter: ~Escapable {
   private let valueEnds: Int
   private let keys: Int
   private let values: Int
-  // What is written so far: the number of entries, the ends of the last key and the last value, and the number of refs.
+  // The state of writing: the number of entries, the ends of the last key and the last value, and the number of refs.
   private var count = 0
   private var keyEnd = 0
   private var valueEnd = 0

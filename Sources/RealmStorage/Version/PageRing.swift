@@ -1,4 +1,4 @@
-/// What the last commits did to pages, so that the writer of another process can bring its map up to date at the cost
+/// The changes of the last commits to pages, so that the writer of another process can bring its map up to date at the cost
 /// of what changed.
 ///
 /// The ring is written and read under the writer's lock only. A record has the version, the version before it, the

@@ -1,8 +1,8 @@
 import RealmStorage
 
 extension Realm {
-  /// What a commit survives once it has returned. Each survives the death of its process, and every realm of every
-  /// process sees it.
+  /// The kinds of failure that a commit survives once it has returned. Each commit survives the death of its process, and
+  /// every realm of every process sees it.
   public enum Durability: Sendable {
     /// The commit survives a loss of power. It waits for the disk.
     case full

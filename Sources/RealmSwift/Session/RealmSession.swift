@@ -78,7 +78,7 @@ final class RealmSession {
   var areTableModelsChecked = false
   /// Tells which handles may still be used.
   @exclusivity(unchecked) private var validity = HandleValidity()
-  /// What the open transaction did with each table, by the slot of the table.
+  /// The record of the open transaction's changes to each table, by the slot of the table.
   @exclusivity(unchecked) private var written: [Written] = []
 
   private struct Written {

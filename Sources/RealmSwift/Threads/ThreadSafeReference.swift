@@ -5,7 +5,8 @@ import Synchronization
 ///
 ///     let reference = ThreadSafeReference(to: person)
 ///     queue.async {
-///       guard let person = try! Realm(queue: queue).resolve(reference) else { return }  // deleted meanwhile
+///       guard let realm = try? Realm(queue: queue) else { return }
+///       guard let person = realm.resolve(reference) else { return }  // deleted meanwhile
 ///     }
 ///
 /// A reference only names the object or collection. It keeps the file open, but no version of it.

@@ -85,7 +85,7 @@ package struct MergeContext: Sendable {
   }
 }
 
-/// What an instruction did to an object when it was merged, in a form that others apply without deciding anything.
+/// The effect of a merged instruction on an object, in a form that others apply without deciding anything.
 package struct Effect: Sendable, Equatable {
   /// The instruction that is carried out. A value that was set includes what others added to it. The left neighbour of
   /// a new or moved element is its present left neighbour.

@@ -221,7 +221,7 @@ struct StepApplication {
       pending.setUndo(merged.inverse, of: object.name, in: sequence)
       merged.forgetInverse()
     }
-    // What was merged again is not decided, so its records are not stored.
+    // Changes that were merged again are not decided, so their records are not stored.
     return merged.object
   }
 

@@ -46,7 +46,7 @@ package final class ClientSession {
     case never
   }
 
-  /// What a reset does with the changes that no server has decided.
+  /// The way in which a reset treats the changes that no server has decided.
   package enum Recovery: Sendable {
     case recover
     case discard

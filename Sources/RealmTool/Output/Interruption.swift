@@ -3,7 +3,7 @@ import Foundation
 import RealmStorage
 import Synchronization
 
-/// What the tool does when Ctrl-C is pressed, or another program or the terminal asks it to end.
+/// The tool's reactions to signals: to Ctrl-C, and to a program or a terminal that asks the tool to end.
 enum Interruption {
   private static let wanted = Atomic(false)
   /// Whether unfinished files are being removed, after which the program ends.

@@ -5,7 +5,7 @@ import RealmSyncSupport
 import RealmTestSupport
 import Testing
 
-/// What a client's session does in each state.
+/// Tests of the behaviour of a client's session in each state.
 @Suite struct ClientSessionTests {
   enum StateName: String, CaseIterable, Sendable {
     /// A file that was never registered has said hello, or a file that was registered.
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// What a session does in each state. A session fails after every message that is not listed here.
+  /// The expected behaviour of a session in each state. A session fails after every message that is not listed here.
   private static let answers: [StateName: [MessageName: String]] = [
     .new: [.registered: "start, upload"],
     .known: [.known: "start, upload", .reset: "will reset, start"],

@@ -4,7 +4,7 @@ import RealmSyncClient
 import RealmSyncSupport
 import Testing
 
-/// What a server may tell in the name of a file: only the file's own changes that were decided.
+/// The changes that a server may send in the name of a file: only the file's own changes that were decided.
 @Suite struct OwnChangeTests {
   private static let name = ObjectName(ModelClass.name, .int(50))
 

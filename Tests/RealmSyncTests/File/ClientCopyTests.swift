@@ -17,7 +17,7 @@ private final class CopiedFile {
   /// The names of all actions that the session told.
   private(set) var told: [String] = []
   private(set) var problem: ClientProblem?
-  /// What each step told.
+  /// The result of each step.
   private(set) var steps: [String] = []
 
   init(

@@ -1,7 +1,7 @@
 /// The values that one side of a relation has for one row, in groups: see `Expression`. The groups are filled anew for
 /// each row, and keep their memory.
 struct Groups {
-  /// What matters about the values, besides which values there are.
+  /// The facts about the values that a test depends on, besides the values themselves.
   enum Kind {
     /// Nothing else: a value that comes again may be left out.
     case each

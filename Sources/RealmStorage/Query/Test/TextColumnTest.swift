@@ -179,7 +179,7 @@ extension PieceNode {
 }
 
 extension TextSearch {
-  /// What a test looks for, and whether exactly the values pass that are not found.
+  /// The search that answers a test, and whether exactly the values pass that are not found.
   ///
   /// - Parameter ordersNull: see `Comparison.holds`.
   static func solve(

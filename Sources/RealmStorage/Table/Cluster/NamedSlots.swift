@@ -1,4 +1,4 @@
-/// What a version holds besides its tables and named trees, by names. Later versions of the library can add slots. This
+/// The content of a version besides its tables and named trees, by names. Later versions of the library can add slots. This
 /// version knows the slots of named versions (`VersionSlots`) and of the changelog (`ChangelogSlot`).
 ///
 /// The slots are an ordered tree, in slot 3 of the catalogue (FORMAT.md, "Named slots"). A key is a name. A value is

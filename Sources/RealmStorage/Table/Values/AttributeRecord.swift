@@ -1,4 +1,4 @@
-/// What a program that does not know an attribute or a named slot may do with the file. The numbers are stored in
+/// The access to the file that a program without knowledge of an attribute or a named slot may have. The numbers are stored in
 /// files; never change them.
 enum AttributeRule: UInt16, Sendable {
   /// The program may read and write the file. A writer keeps the parts that it does not know.
